@@ -1,0 +1,2 @@
+from .frontend import *
+from .frontend import __dir__, __doc__, __getattr__

@@ -1,0 +1,59 @@
+"""The native core, opened through cffi.
+
+In: the installed shared library, and `native/brimstone.h`, which says what is in it. Out: `core()`,
+an object with the header's functions as methods. This never builds anything, and never looks
+outside the installed package.
+"""
+
+from functools import cache
+from pathlib import Path
+from typing import Protocol, cast
+
+from cffi import FFI
+
+from .. import __path__ as package_folders
+
+FILE_NAMES = ("libbrimstone_native.so", "libbrimstone_native.dylib")
+HEADER = Path(__file__).with_name("native") / "brimstone.h"
+
+ffi = FFI()
+
+
+class NativeLibraryMissing(ImportError):
+    """Brimstone's Python files are here, but its compiled library is not."""
+
+
+class Core(Protocol):
+    """The functions of brimstone.h; a `char *` arrives as a cffi pointer."""
+
+    def brimstone_version(self) -> FFI.CData: ...
+
+    def brimstone_clock(self) -> int: ...
+
+
+@cache
+def core() -> Core:
+    """The loaded library; the first call reads the header and opens the file."""
+    path = library_path()
+    ffi.cdef(declarations(HEADER.read_text()))
+    return cast(Core, ffi.dlopen(str(path)))
+
+
+def library_path() -> Path:
+    """Where the library lies: in an editable install not beside the sources."""
+    for folder in package_folders:
+        for name in FILE_NAMES:
+            path = Path(folder) / name
+            if path.is_file():
+                return path
+    raise NativeLibraryMissing(
+        f"Brimstone's native library ({' or '.join(FILE_NAMES)}) is in none of the package's "
+        f"folders: {', '.join(package_folders)}. It is compiled when Brimstone is installed: run "
+        "`pip install .` in the checkout (or `pip install -e .` to develop)."
+    )
+
+
+def declarations(header: str) -> str:
+    """The part of a C header that cffi can parse: no preprocessor lines, no export macro."""
+    lines = [line for line in header.splitlines() if not line.startswith("#")]
+    return "\n".join(lines).replace("BRIMSTONE_API ", "")
