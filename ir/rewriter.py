@@ -1,0 +1,260 @@
+"""Rewrites: plain functions indexed by op class, and the one driver that applies them.
+
+Comes in: a func, a rule set, and a journal that says how many applications may still happen.
+Goes out: the func at its fixed point, and in the journal one entry for each application: which
+rule, on which op, at which user's line.
+Never: a replacement of another type, an endless loop, or a change that the journal does not show.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, NoReturn, TypeVar
+
+from .builder import Builder
+from .declare import Op
+from .errors import RewriteError
+from .func import Func
+from .locations import Location
+from .values import AnyValue, Block, replace
+from .values import Op as BareOp
+
+Replacement = AnyValue | tuple[AnyValue, ...] | None
+Rewritten = TypeVar("Rewritten", bound=Op)
+
+APPLICATIONS_PER_OP = 64
+APPLICATIONS_AT_LEAST = 4096
+NAMED_WHEN_ENDLESS = 6
+
+
+class Application(NamedTuple):
+    """One change: the rule, the name of the op it changed, and the op's lines."""
+
+    rule: str
+    op: str
+    location: Location
+
+    def __str__(self) -> str:
+        return f"{self.rule} on {self.op} at {self.location or 'an unknown line'}"
+
+
+class Journal:
+    """What changes may still happen (`fuel`, None for any number), and which have."""
+
+    def __init__(self, fuel: int | None = None) -> None:
+        self.fuel = fuel
+        self.entries: list[tuple[str, str, Location]] = []
+
+    @property
+    def applications(self) -> list[Application]:
+        """The changes that have happened, in order."""
+        return [Application(*entry) for entry in self.entries]
+
+    @property
+    def spent(self) -> bool:
+        """Whether no change may happen any more."""
+        return self.fuel is not None and len(self.entries) >= self.fuel
+
+    def allow(self, rule: str, op: BareOp) -> bool:
+        """Note the change that `rule` is about to make to `op`; False when the fuel is spent."""
+        if self.fuel is not None and len(self.entries) >= self.fuel:
+            return False
+        self.entries.append((rule, op.name, op.location))
+        return True
+
+
+class Rewriter(Builder):
+    """What a rewrite builds its replacement with: it stands before the op being rewritten."""
+
+    __slots__ = ()
+
+    def covers(self, *others: BareOp) -> None:
+        """Say that the replacement stands for these ops too, so that it keeps their lines."""
+        for other in others:
+            self.location = self.location.union(other.location)
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """One rule: `before -> after`, for ops of some classes."""
+
+    name: str
+    summary: str
+    classes: tuple[type[BareOp], ...]
+    function: Callable[[Any, Rewriter], Replacement]
+
+    def __call__(self, op: Op, rewriter: Rewriter) -> Replacement:
+        return self.function(op, rewriter)
+
+
+def rewrite(
+    *classes: type[Rewritten],
+) -> Callable[[Callable[[Rewritten, Rewriter], Replacement]], Rewrite]:
+    """Make a function a rewrite of ops of `classes`; its docstring says `before -> after`.
+
+    It returns what takes the place of the op's results, `()` to erase an op without results, or
+    None to leave the op alone.
+    """
+
+    def declare(function: Callable[[Rewritten, Rewriter], Replacement]) -> Rewrite:
+        summary = (function.__doc__ or "").strip().split("\n")[0]
+        if "->" not in summary:
+            raise TypeError(f"the docstring of the rewrite {function.__name__} lacks 'a -> b'")
+        return Rewrite(function.__name__, summary, classes, function)
+
+    return declare
+
+
+class Rules:
+    """A set of rewrites, indexed by class; for one op they are tried in the order given."""
+
+    def __init__(self, *parts: "Rewrite | Rules") -> None:
+        self.rewrites: tuple[Rewrite, ...] = ()
+        for part in parts:
+            self.rewrites += part.rewrites if isinstance(part, Rules) else (part,)
+        self._by_class: dict[type[BareOp], tuple[Rewrite, ...]] = {}
+
+    def of(self, cls: type[BareOp]) -> tuple[Rewrite, ...]:
+        """The rewrites for ops of `cls`."""
+        found = self._by_class.get(cls)
+        if found is None:
+            found = tuple(each for each in self.rewrites if issubclass(cls, each.classes))
+            self._by_class[cls] = found
+        return found
+
+    def without(self, name: str) -> "Rules":
+        """The same set but for one rewrite."""
+        return Rules(*(each for each in self.rewrites if each.name != name))
+
+
+def apply(rules: Rules, func: Func, journal: Journal) -> None:
+    """Rewrite, fold and drop dead ops until nothing changes or the fuel is spent."""
+    _Driver(rules, func, journal).run()
+
+
+class _Driver:
+    """The worklist: ops still to look at, the last one first."""
+
+    def __init__(self, rules: Rules, func: Func, journal: Journal) -> None:
+        self.rules = rules
+        self.journal = journal
+        self.worklist = [] if journal.spent else list(func.walk())
+        self.worklist.reverse()
+        self.queued = set(self.worklist)
+        extra = APPLICATIONS_AT_LEAST + APPLICATIONS_PER_OP * len(self.worklist)
+        self.limit = extra + len(journal.entries)
+        self.stop_at = self.limit if journal.fuel is None else min(self.limit, journal.fuel)
+        self.created: list[BareOp] = []
+        self.rewriter = Rewriter(func.body)
+        self.rewriter.log = self.created
+
+    def run(self) -> None:
+        """Look at every op until none is left."""
+        worklist, queued, of, rewriter = self.worklist, self.queued, self.rules.of, self.rewriter
+        while worklist:
+            op = worklist.pop()
+            queued.discard(op)
+            block = op.block
+            if block is None:
+                continue
+            for result in op.results:
+                if result.uses:
+                    break
+            else:
+                if op.pure:
+                    self._erase(op)
+                    continue
+            for rule in of(op.__class__):
+                rewriter.block, rewriter.before, rewriter.location = block, op, op.location
+                rewriter.nested = block.parent.__class__ is not Func
+                replacement = rule.function(op, rewriter)
+                if replacement is not None and self._replace(rule.name, op, replacement):
+                    break
+            else:
+                self._leave(op)
+
+    def _leave(self, op: BareOp) -> None:
+        """No rule matches; but rules may have built ops meanwhile, and the op may fold."""
+        if self.created:
+            self._push(self.created)
+            self.created.clear()
+        if not op.foldable or not all([each.owner.is_constant for each in op.operands]):
+            return
+        assert isinstance(op, Op) and op.block is not None
+        payloads = op.fold()
+        if payloads is not None:
+            self.rewriter.move_to(op.block, op)
+            self.rewriter.location = op.location
+            self._replace("fold", op, self.rewriter.constants(op.__class__, payloads))
+
+    def _replace(self, rule: str, op: BareOp, new: AnyValue | tuple[AnyValue, ...]) -> bool:
+        """Put `new` in the place of the op's results, and look again at all that this touches."""
+        results = op.results
+        touched: list[BareOp] = []
+        if isinstance(new, tuple):
+            if not self._replace_all(rule, op, new, touched):
+                return False
+        else:
+            result = results[0]
+            if new is result:
+                return False
+            if new.type is not result.type or len(results) != 1:
+                self._refuse(rule, op, (new,))
+            if result.name is not None and new.name is None:
+                new.name = result.name
+            replace(result, new, touched)
+        entries = self.journal.entries
+        entries.append((rule, op.name, op.location))
+        self._erase(op)
+        if self.created:
+            self._push(self.created)
+            self.created.clear()
+        queued = self.queued
+        for reader in touched:
+            if reader not in queued:
+                self._push([reader])
+        if len(entries) >= self.stop_at:
+            self._stop(op)
+        return True
+
+    def _replace_all(
+        self, rule: str, op: BareOp, new: tuple[AnyValue, ...], touched: list[BareOp]
+    ) -> bool:
+        """Replace each result by its own value; False when they are the same already."""
+        if new and new == op.results:
+            return False
+        if [value.type for value in new] != [result.type for result in op.results]:
+            self._refuse(rule, op, new)
+        for result, value in zip(op.results, new, strict=True):
+            value.name = value.name or result.name
+            replace(result, value, touched)
+        return True
+
+    def _stop(self, op: BareOp) -> None:
+        """Stop because the fuel is spent, or complain that rewriting does not end."""
+        self.worklist.clear()
+        entries = self.journal.entries
+        if len(entries) >= self.limit:
+            recent = [rule for rule, _, _ in reversed(entries[-200:])]
+            last = ", ".join(list(dict.fromkeys(recent))[:NAMED_WHEN_ENDLESS])
+            raise RewriteError(f"rewriting does not end; the last rules: {last}", op.location)
+
+    def _erase(self, op: BareOp) -> None:
+        """Take out a dead op; what only it has read is dead now too."""
+        read = op.operands
+        if op.regions:
+            read = [operand for each in op.walk() for operand in each.operands]
+        op.detach()
+        for operand in read:
+            if not operand.uses and operand.owner.__class__ is not Block:
+                self._push([operand.owner])  # pyright: ignore[reportArgumentType]
+
+    def _push(self, ops: list[BareOp]) -> None:
+        queued = self.queued
+        for op in ops:
+            if op not in queued and op.block is not None:
+                queued.add(op)
+                self.worklist.append(op)
+
+    def _refuse(self, rule: str, op: BareOp, new: tuple[AnyValue, ...]) -> NoReturn:
+        was, now = (", ".join([v.type.text for v in values]) for values in (op.results, new))
+        raise RewriteError(f"the rewrite {rule} replaces {op.name} : {was} by {now}", op.location)

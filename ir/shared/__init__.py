@@ -1,0 +1,5 @@
+"""What the dialects share, and the core does not know.
+
+`kinds` are the kinds of arithmetic of the lower floors, `regions` checks what regions take and
+yield, `signature` whether a call fits a func, `named` finds the functions that a program names.
+"""

@@ -1,0 +1,58 @@
+"""Control flow of the host: regions that run in order, again and again, or not at all.
+
+Comes in: a trip count, or a predicate in memory. Goes out: nothing; what the regions do to memory
+stays done.
+Never: a value carried from one step to the next, other than in memory.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from .. import types
+from ..declare import Attr, Effect, Operand, Region, among
+from ..dims import Size, check_size
+from ..dtypes import boolean
+from ..errors import require
+from ..payloads import Array
+from ..shared.regions import check_takes, check_yields
+from ..types import INDEX
+from .base import StepOp
+
+EFFECTS = (Effect.READ, Effect.WRITE, Effect.HOST)
+PREDICATE = types.Array((), boolean)
+
+
+class Loop(StepOp, name="step.loop", effects=EFFECTS):
+    """The body, `trip` times, with the index of each."""
+
+    trip: Attr[Size]
+    body: Region
+
+    def check(self) -> None:
+        check_size(self.trip)
+        check_takes("body", self.body, (INDEX,))
+        check_yields("body", self.body, ())
+
+    def act(self, frame: Any) -> None:
+        trip = frame.size(self.trip)
+        require(trip >= 0, f"the trip count {self.trip} is {trip}")
+        for index in range(trip):
+            frame.run(self.body, (np.asarray(index, np.int64),))
+
+
+class Branch(StepOp, name="step.branch", effects=EFFECTS):
+    """`on_true` where the predicate, as it then is in memory, holds; else `on_false`."""
+
+    predicate: Operand[types.Array] = among({boolean})
+    on_true: Region
+    on_false: Region
+
+    def check(self) -> None:
+        require(self.predicate.type is PREDICATE, "the predicate has rank 0", self.predicate.type)
+        for name, region in (("on_true", self.on_true), ("on_false", self.on_false)):
+            check_takes(name, region, ())
+            check_yields(name, region, ())
+
+    def act(self, frame: Any, predicate: Array) -> None:
+        frame.run(self.on_true if predicate else self.on_false, ())

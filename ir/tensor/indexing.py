@@ -1,0 +1,206 @@
+"""Reading and writing at places that another tensor names.
+
+Both ops see a tensor of shape B + S, where B are the `batch` first axes, and indices of shape
+B + I + [k]: each k numbers are a place along the k `axes`, which are among those of S. Updates and
+what is read have the shape B + I + (S without `axes`). An index below 0, or not below the size of
+its axis, is outside; negative indices do not count from the end.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from enum import Enum
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..attributes import Shape
+from ..declare import Attr, Operand, Result, among, same_as
+from ..dtypes import ALL, INTEGERS, NUMBERS, ORDERED, DType
+from ..errors import Unmet, require
+from ..interpreter.arrays import stored, widened
+from ..payloads import Array
+from ..types import Tensor
+from . import order
+from .axes import check_distinct, other_axes
+from .base import TensorOp
+
+
+class Outside(Enum):
+    """What a place outside the tensor means: an error, nothing (zeros are read), the nearest."""
+
+    ERROR = "error"
+    ZERO = "zero"
+    CLAMP = "clamp"
+
+
+class Combiner(Enum):
+    """What an update does to the element at its place."""
+
+    SET = "set"
+    ADD = "add"
+    MULTIPLY = "multiply"
+    MINIMUM = "minimum"
+    MAXIMUM = "maximum"
+
+
+class Gather(TensorOp, name="tensor.gather"):
+    """The parts of x at the places that indices name."""
+
+    x: Operand[Tensor]
+    indices: Operand[Tensor] = among(INTEGERS)
+    axes: Attr[tuple[int, ...]]
+    batch: Attr[int] = 0
+    outside: Attr[Outside] = Outside.ERROR
+    result: Result[Tensor]
+
+    @staticmethod
+    def infer(x: Tensor, indices: Tensor, axes: tuple[int, ...], batch: int) -> Tensor:
+        return x.with_shape(_gathered_shape(x, indices, axes, batch))
+
+    def run(self, frame: Any, *operands: Array) -> Array:
+        x, indices = operands
+        rows = _rows(x, self.axes, self.batch)
+        positions, inside = _positions(x, indices, self.axes, self.batch, self.outside)
+        result = np.zeros(inside.shape + rows.shape[1:], x.dtype)
+        result[inside] = rows[positions[inside]]
+        return result
+
+
+class Scatter(TensorOp, name="tensor.scatter"):
+    """x with updates combined into the places that indices name.
+
+    Updates of one place are combined in row-major order of the indices; `set` lets the last win.
+    Narrow floats are combined in f32, and each element is rounded once, at the end.
+    """
+
+    x: Operand[Tensor]
+    indices: Operand[Tensor] = among(INTEGERS)
+    updates: Operand[Tensor]
+    axes: Attr[tuple[int, ...]]
+    batch: Attr[int] = 0
+    combiner: Attr[Combiner] = Combiner.SET
+    outside: Attr[Outside] = Outside.ERROR
+    result: Result[Tensor] = same_as("x")
+
+    def check(self) -> None:
+        x, updates = self.x.type, self.updates.type
+        shape = _gathered_shape(x, self.indices.type, self.axes, self.batch)
+        expected = x.with_shape(shape)
+        require(updates is expected, f"updates has type {updates}, expected {expected}")
+        require(self.outside is not Outside.CLAMP, "outside is error or zero (dropped), not clamp")
+        accepted, _ = _COMBINERS[self.combiner]
+        require(x.dtype in accepted, f"the combiner {self.combiner.value} does not take {x.dtype}")
+
+    def run(self, frame: Any, *operands: Array) -> Array:
+        x, indices, updates = operands
+        dtype = self.x.dtype
+        if self.combiner is not Combiner.SET:
+            x, updates = widened(x, dtype), widened(updates, dtype)
+        rows = _rows(x, self.axes, self.batch).copy()
+        positions, inside = _positions(x, indices, self.axes, self.batch, self.outside)
+        _, meaning = _COMBINERS[self.combiner]
+        _combine(meaning, rows, positions[inside], updates[inside])
+        listed = _listed_axes(x.ndim, self.axes, self.batch)
+        combined = rows.reshape([x.shape[axis] for axis in listed]).transpose(np.argsort(listed))
+        return stored(combined, dtype)
+
+
+_COMBINERS: dict[Combiner, tuple[frozenset[DType], Callable[[Array, Array], Array]]] = {
+    Combiner.SET: (ALL, lambda old, new: new),
+    Combiner.ADD: (NUMBERS, np.add),
+    Combiner.MULTIPLY: (NUMBERS, np.multiply),
+    Combiner.MINIMUM: (ORDERED, order.MINIMUM),
+    Combiner.MAXIMUM: (ORDERED, order.MAXIMUM),
+}
+
+
+def _gathered_shape(x: Tensor, indices: Tensor, axes: tuple[int, ...], batch: int) -> Shape:
+    """B + I + (S without the indexed axes), once all parts are found to fit."""
+    check_distinct(axes, x.rank)
+    require(0 <= batch <= x.rank, f"batch = {batch}, but x has rank {x.rank}")
+    require(
+        all(axis >= batch for axis in axes),
+        f"axes = {list(axes)} names one of the {batch} batch axes",
+    )
+    require(
+        indices.rank > batch,
+        f"indices has rank {indices.rank}, expected {batch} batch axes and a last axis more",
+    )
+    for axis in range(batch):
+        ours, theirs = x.shape[axis], indices.shape[axis]
+        require(ours == theirs, f"batch axis {axis} has size {ours} in x, {theirs} in indices")
+    count = indices.shape[-1]
+    require(
+        count == len(axes),
+        f"the last axis of indices has size {count}, expected {len(axes)}: an index for each axis",
+    )
+    rest = other_axes(x.rank, range(batch), axes)
+    return (*indices.shape[:-1], *[x.shape[axis] for axis in rest])
+
+
+def _listed_axes(rank: int, axes: tuple[int, ...], batch: int) -> tuple[int, ...]:
+    """The axes of a tensor as `_rows` puts them: the batch, the indexed ones, the rest."""
+    return (*range(batch), *axes, *other_axes(rank, range(batch), axes))
+
+
+def _rows(x: Array, axes: tuple[int, ...], batch: int) -> Array:
+    """x as a list of parts, numbered row-major by batch and place."""
+    in_order = x.transpose(_listed_axes(x.ndim, axes, batch))
+    listed = batch + len(axes)
+    return in_order.reshape(prod(in_order.shape[:listed]), *in_order.shape[listed:])
+
+
+def _positions(
+    x: Array, indices: Array, axes: tuple[int, ...], batch: int, outside: Outside
+) -> tuple[Array, Array]:
+    """For each place, which of `_rows` it names, and whether it lies inside x at all."""
+    sizes = np.array([x.shape[axis] for axis in axes], np.int64)
+    places = _as_i64(indices)
+    if outside is Outside.CLAMP:
+        places = np.clip(places, 0, sizes - 1)
+    bad = (places < 0) | (places >= sizes)
+    if outside is not Outside.ZERO:
+        _require_inside(indices, bad, axes, sizes)
+    batches: tuple[int, ...] = x.shape[:batch]
+    free = indices.ndim - 1 - batch
+    positions = np.arange(prod(batches), dtype=np.int64).reshape(batches + (1,) * free)
+    for column, size in enumerate(sizes):
+        positions = positions * size + places[..., column]
+    return np.broadcast_to(positions, indices.shape[:-1]), ~np.asarray(bad.any(axis=-1))
+
+
+def _as_i64(indices: Array) -> Array:
+    """Indices of one dtype; those too large for it stay larger than any size."""
+    if indices.dtype == np.uint64:
+        indices = np.minimum(indices, np.uint64(np.iinfo(np.int64).max))
+    return indices.astype(np.int64)
+
+
+def _require_inside(indices: Array, bad: Array, axes: Sequence[int], sizes: Array) -> None:
+    """Complain about the first bad index."""
+    found = np.argwhere(bad)
+    if not len(found):
+        return
+    *place, column = found[0].tolist()
+    value = int(indices[(*place, column)])
+    at = f" at {place}" if place else ""
+    raise Unmet(f"index {value}{at} is outside axis {axes[column]} of size {sizes[column]}")
+
+
+def _combine(
+    meaning: Callable[[Array, Array], Array], rows: Array, positions: Array, updates: Array
+) -> None:
+    """Let each update in turn change the row at its position."""
+    for turn in _turns(positions):
+        changed = positions[turn]
+        rows[changed] = meaning(rows[changed], updates[turn])
+
+
+def _turns(positions: Array) -> Iterator[Array]:
+    """The numbers of the updates, such that no turn has one position twice and that updates of
+    the same position come in order."""
+    by_position = np.argsort(positions, kind="stable")
+    ascending = positions[by_position]
+    turn = np.arange(len(ascending)) - np.searchsorted(ascending, ascending)
+    ends = np.cumsum(np.bincount(turn))
+    yield from np.split(by_position[np.argsort(turn, kind="stable")], ends[:-1])

@@ -1,0 +1,72 @@
+"""Random bits by counting: Philox 4x32-10 of Salmon et al., "Parallel random numbers" (2011).
+
+Comes in: a key of two words. Goes out: words of a stream that is a function of the key alone, so
+any part of it can be made anywhere, in any order.
+Never: state. Distributions are made of these bits by the frontend.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..attributes import Shape
+from ..declare import Attr, Operand, Result, among
+from ..dims import Size, interval
+from ..dtypes import u32
+from ..errors import require
+from ..payloads import Array
+from ..types import Tensor
+from .base import TensorOp, shape_of, size_of
+
+ROUNDS = 10
+MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
+KEY_STEPS = (0x9E3779B9, 0xBB67AE85)
+WORD = 0xFFFFFFFF
+
+
+class RandomBits(TensorOp, name="tensor.random_bits"):
+    """Words `offset`, offset + 1, … of the key's stream, in row-major order.
+
+    Word i is number i % 4 of the block at counter i // 4, a 64-bit number whose low half is the
+    first word of Philox's counter and whose high half the second; the other two are 0.
+    """
+
+    random_key: Operand[Tensor] = among({u32})
+    shape: Attr[Shape]
+    offset: Attr[Size] = 0
+    result: Result[Tensor]
+
+    @staticmethod
+    def infer(random_key: Tensor, shape: Shape, offset: Size) -> Tensor:
+        require(random_key.shape == (2,), f"the key is {random_key}, expected {Tensor((2,), u32)}")
+        require(interval(offset)[1] >= 0, "the offset is negative", offset)
+        return Tensor(shape, u32)
+
+    def run(self, frame: Any, *operands: Array) -> Array:
+        (key,) = operands
+        shape, start = shape_of(frame, self.shape), size_of(frame, self.offset)
+        require(start >= 0, "the offset is negative", start)
+        return stream(key, start, math.prod(shape)).reshape(shape)
+
+
+def stream(key: Array, start: int, count: int) -> Array:
+    """Words `start` to `start + count` of the stream of `key`."""
+    first, stop = start // 4, -(-(start + count) // 4)
+    block = np.arange(stop - first, dtype=np.uint64) + np.uint64(first)
+    zero = np.zeros_like(block)
+    words = philox(np.stack([block & WORD, block >> 32, zero, zero], axis=-1), key)
+    return words.reshape(-1)[start % 4 :][:count]
+
+
+def philox(counter: Array, key: Array) -> Array:
+    """Four random words for each counter of four words, along the last axis."""
+    first, second, third, fourth = np.moveaxis(counter.astype(np.uint64), -1, 0)
+    low_key, high_key = (int(word) for word in key)
+    for _ in range(ROUNDS):
+        # Words are held in 64 bits, where the product of two of them fits.
+        left, right = first * MULTIPLIERS[0], third * MULTIPLIERS[1]
+        first, third = (right >> 32) ^ second ^ low_key, (left >> 32) ^ fourth ^ high_key
+        second, fourth = right & WORD, left & WORD
+        low_key, high_key = (low_key + KEY_STEPS[0]) & WORD, (high_key + KEY_STEPS[1]) & WORD
+    return np.stack([first, second, third, fourth], axis=-1).astype(np.uint32)

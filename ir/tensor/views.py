@@ -1,0 +1,98 @@
+"""Views: the elements of one tensor in another shape, order or number.
+
+Comes in: a tensor. Goes out: a tensor whose every element is one of the operand's.
+Never: arithmetic, or sharing: the result is a value like any other.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..attributes import Shape
+from ..declare import Attr, Operand, Result, same_as
+from ..dims import product
+from ..errors import Unmet, require
+from ..payloads import Array
+from ..types import Tensor
+from .axes import check_distinct
+from .base import TensorOp, check_axes, shape_of
+
+
+class Reshape(TensorOp, name="tensor.reshape"):
+    """The elements of x, in row-major order, in another shape."""
+
+    x: Operand[Tensor]
+    shape: Attr[Shape]
+    result: Result[Tensor]
+
+    @staticmethod
+    def infer(x: Tensor, shape: Shape) -> Tensor:
+        before, after = product(x.shape), product(shape)
+        if before != after:
+            raise Unmet(f"{x} has {before} elements, the shape {list(shape)} has {after}")
+        return x.with_shape(shape)
+
+    def run(self, frame: Any, *operands: Array) -> Array:
+        (x,) = operands
+        return x.reshape(shape_of(frame, self.shape))
+
+
+class Permute(TensorOp, name="tensor.permute"):
+    """The axes of x in another order: axis i of the result is axis axes[i] of x."""
+
+    x: Operand[Tensor]
+    axes: Attr[tuple[int, ...]]
+    result: Result[Tensor]
+
+    @staticmethod
+    def infer(x: Tensor, axes: tuple[int, ...]) -> Tensor:
+        check_distinct(axes, x.rank)
+        require(len(axes) == x.rank, "axes leaves out an axis of x", list(axes), x)
+        return x.with_shape(tuple(x.shape[axis] for axis in axes))
+
+    def run(self, frame: Any, *operands: Array) -> Array:
+        (x,) = operands
+        return x.transpose(self.axes)
+
+
+class Broadcast(TensorOp, name="tensor.broadcast"):
+    """x repeated along new axes and axes of size 1: axis i of x becomes axis axes[i]."""
+
+    x: Operand[Tensor]
+    shape: Attr[Shape]
+    axes: Attr[tuple[int, ...]] = ()
+    result: Result[Tensor]
+
+    @staticmethod
+    def infer(x: Tensor, shape: Shape, axes: tuple[int, ...]) -> Tensor:
+        check_distinct(axes, len(shape))
+        require(len(axes) == x.rank, "axes must name one axis for each of x", list(axes), x)
+        for place, (size, axis) in enumerate(zip(x.shape, axes, strict=True)):
+            if size not in (1, shape[axis]):
+                wanted = f"axis {axis}, of size {shape[axis]}"
+                raise Unmet(f"axis {place} of x, of size {size}, cannot become {wanted}")
+        return x.with_shape(shape)
+
+    def run(self, frame: Any, *operands: Array) -> Array:
+        (x,) = operands
+        shape = shape_of(frame, self.shape)
+        aligned = [1] * len(shape)
+        for size, axis in zip(x.shape, self.axes, strict=True):
+            aligned[axis] = size
+        in_order = x.transpose(np.argsort(self.axes))
+        return np.broadcast_to(in_order.reshape(aligned), shape)
+
+
+class Flip(TensorOp, name="tensor.flip"):
+    """x with the elements along each of the axes in reverse order."""
+
+    x: Operand[Tensor]
+    axes: Attr[tuple[int, ...]]
+    result: Result[Tensor] = same_as("x")
+
+    def check(self) -> None:
+        check_axes(self.axes, self.x.type)
+
+    def run(self, frame: Any, *operands: Array) -> Array:
+        (x,) = operands
+        return np.asarray(np.flip(x, self.axes))
