@@ -1,0 +1,1 @@
+"""Benchmarks against peers, each run as `python -m benchmarks.NAME`; no test times anything."""

@@ -1,0 +1,5 @@
+"""`python -m brimstone.command` is the command `brimstone`."""
+
+from . import main
+
+main()

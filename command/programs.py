@@ -1,0 +1,101 @@
+"""Reading programs and saying what is wrong with them, for the subcommands that take IR.
+
+In: the name of a file, or `-`. Out: its text and module; or an error on stderr, with the line, the
+column and a caret, and exit code 1 (the program is wrong) or 2 (the command was called wrongly).
+"""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+import typer
+
+from ..ir import loop, step, tensor, tile  # noqa: F401 # declares the ops that a text may name
+from ..ir.errors import IRError, ParseError
+from ..ir.func import Module
+from ..ir.parser import parse
+from ..ir.verifier import verify
+from ..passes.declare import Step
+from ..passes.manager import PassError
+from ..passes.notation import parse_pipeline, run_line
+
+STANDARD_INPUT = "-"
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program and the text that it was read from."""
+
+    name: str
+    text: str
+    module: Module
+
+
+def read_program(file: str, *, verified: bool = True) -> Program:
+    """Read and check the IR of a file, or end the process with what is wrong with it."""
+    name = "<stdin>" if file == STANDARD_INPUT else file
+    text = read_text(file)
+    with readable_errors({name: text}):
+        program = Program(name, text, parse(text, name))
+        if verified:
+            verify(program.module)
+        return program
+
+
+def read_text(file: str) -> str:
+    """The text of a file; a file that cannot be read is a wrong call."""
+    try:
+        if file == STANDARD_INPUT:
+            return sys.stdin.read()
+        return Path(file).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        fail(f"{file}: this is not text: {error}")
+    except OSError as error:
+        raise typer.BadParameter(f"{file}: {error.strerror}") from None
+
+
+def pipeline_of(passes: str | None, text: str) -> tuple[tuple[Step, ...], int | None]:
+    """The steps and the fuel that `--passes` or else the RUN lines of the text ask for."""
+    try:
+        if passes is not None:
+            return parse_pipeline(passes), None
+        asked, fuel = run_line(text) or ("", None)
+        return parse_pipeline(asked, "RUN"), fuel
+    except ParseError as error:
+        raise typer.BadParameter(f"\n{error}", param_hint="'--passes'") from None
+
+
+@contextmanager
+def readable_errors(sources: dict[str, str]) -> Iterator[None]:
+    """Show errors of the IR beside the line of the source that they speak of, and exit."""
+    try:
+        yield
+    except IRError as error:
+        fail(shown(error, sources))
+
+
+def fail(message: str) -> NoReturn:
+    """Say what went wrong, and exit."""
+    typer.echo(f"error: {message}", err=True)
+    raise typer.Exit(1)
+
+
+def shown(error: IRError, sources: dict[str, str]) -> str:
+    """`file:line:column: message`, the line with a caret below it, and what else is known."""
+    if isinstance(error, ParseError):
+        return str(error)
+    first, *rest = error.message.split("\n")
+    if isinstance(error, PassError):
+        rest.append(f"  reproducer: {error.reproducer}")
+    places = error.location.places if error.location else ()
+    for file, line in places:
+        lines = sources.get(file, "").splitlines()
+        if 0 < line <= len(lines):
+            source = lines[line - 1].rstrip()
+            column = len(source) - len(source.lstrip())
+            pointed = ["  " + source, f"  {' ' * column}^"]
+            return "\n".join([f"{file}:{line}:{column + 1}: {first}", *pointed, *rest])
+    return "\n".join([f"{error.location}: {first}" if places else first, *rest])

@@ -1,0 +1,18 @@
+"""The passes and the pipelines, on one screen.
+
+Comes in: the passes, one file each. Goes out: `PASSES`, those that text can name, and pipelines:
+tuples of passes, run from left to right.
+Never: the order of imports deciding anything.
+"""
+
+from collections.abc import Mapping
+
+from .cse import cse
+from .dead import dead
+from .declare import Pass
+from .simplify import simplify
+
+CLEAN = (cse, dead)
+
+PASSES: dict[str, Pass] = {each.name: each for each in (cse, dead, simplify)}
+PIPELINES: Mapping[str, tuple[Pass, ...]] = {"clean": CLEAN}
