@@ -1,0 +1,108 @@
+"""Loops and branches of the host."""
+
+import numpy as np
+import pytest
+
+from brimstone.ir.interpreter import interpret
+from kit.texts import failing, read, refused
+
+ROWS = """
+func @f<n: 0..64>(%x: array<[n, 2], f32>, %sums: array<[n, 2], f32>) {
+  %total = step.allocate : array<[2], f32>
+  step.fill %total {value = 0.0}
+  step.loop {trip = n} (%i: scalar<i64>) {
+    %row = step.row %x, %i : array<[2], f32>
+    %sum = step.row %sums, %i : array<[2], f32>
+    step.launch [%total, %row], %total {kernel = @add, grid = []}
+    step.copy %total, %sum
+    yield
+  }
+  step.free %total
+  return
+}
+func @add(%x: tensor<[2], f32>, %y: tensor<[2], f32>) -> tensor<[2], f32> {
+  %z = tensor.add %x, %y : tensor<[2], f32>
+  return %z
+}
+"""
+
+
+@pytest.mark.parametrize("size", [0, 1, 7])
+def test_a_loop_carries_in_memory(size: int) -> None:
+    x = np.arange(2 * size, dtype=np.float32).reshape(size, 2)
+    sums = np.zeros_like(x)
+    interpret(read(ROWS), x, sums)
+    assert (sums == np.cumsum(x, axis=0)).all()
+
+
+def loop(trip: str = "3", header: str = "%i: scalar<i64>", body: str = "yield") -> str:
+    return f"""
+func @f<n: 0..9>(%x: array<[n], f32>) {{
+  step.loop {{trip = {trip}}} ({header}) {{
+    {body}
+  }}
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "problem"),
+    [
+        (loop(header=""), "the region body takes (), expected (scalar<i64>)"),
+        (loop(header="%i: scalar<i32>"), "the region body takes (scalar<i32>), expected"),
+        (loop(body="yield %i"), "the region body yields (scalar<i64>), expected ()"),
+        (loop(body="return"), "the region body does not end in yield"),
+        (loop(trip="-2"), "-2 is not a size"),
+    ],
+)
+def test_a_loop_that_breaks_a_rule(program: str, problem: str) -> None:
+    assert problem in refused(program)
+
+
+def test_a_trip_count_that_comes_out_negative() -> None:
+    message = failing(loop(trip="n - 4"), np.zeros(1, np.float32))
+    assert message == "model.py:3: step.loop: the trip count n - 4 is -3"
+    interpret(read(loop(trip="n - 4")), np.zeros(4, np.float32))
+
+
+BRANCH = """
+func @f(%p: array<[], bool>, %x: array<[2], f32>) {
+  step.branch %p () {
+    step.fill %x {value = 1.0}
+    step.fill %p {value = false}
+    yield
+  } () {
+    step.fill %x {value = 2.0}
+    yield
+  }
+  return
+}
+"""
+
+
+def test_a_branch_reads_its_predicate_from_memory() -> None:
+    module, predicate, x = read(BRANCH), np.asarray(True), np.zeros(2, np.float32)
+    interpret(module, predicate, x)
+    assert x.tolist() == [1, 1]
+    interpret(module, predicate, x)
+    assert x.tolist() == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("program", "problem"),
+    [
+        (
+            BRANCH.replace("%p: array<[]", "%p: array<[1]"),
+            "the predicate has rank 0: array<[1], bool>",
+        ),
+        (BRANCH.replace("branch %p", "branch %x"), "predicate has type array<[2], f32>, expected"),
+        (
+            BRANCH.replace("} () {", "} (%i: scalar<i64>) {"),
+            "the region on_false takes (scalar<i64>)",
+        ),
+        (BRANCH.replace("yield", "yield %x", 1), "the region on_true yields (array<[2], f32>)"),
+    ],
+)
+def test_a_branch_that_breaks_a_rule(program: str, problem: str) -> None:
+    assert problem in refused(program)

@@ -1,0 +1,334 @@
+"""Facts: what has to be proved, what must not be, and no `True` that some sizes disprove."""
+
+import itertools
+import random
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from brimstone.ir.dims import (
+    DimError,
+    Size,
+    Symbol,
+    ceil_div,
+    floor_div,
+    interval,
+    maximum,
+    minimum,
+)
+from brimstone.ir.facts import Assumption, AtMost, Divides, Equal, Facts
+
+# The sizes in the tables: n, i, j, u, v are any; m and s are at least 1; k is a multiple of 16.
+NAMES: dict[str, Any] = {
+    **{name: Symbol(name) for name in "nijuv"},
+    "m": Symbol("m", 1, 4096),
+    "s": Symbol("s", 1, 16),
+    "k": Symbol("k", 0, 1024, 16),
+    "x": Symbol("x", 0, 10),
+    "four": Symbol("four", 4, 4),
+    "ceildiv": ceil_div,
+    "floordiv": floor_div,
+    "min": minimum,
+    "max": maximum,
+}
+
+PROVED = """
+n >= 0
+n + 1 > n
+n < n + m
+2*n <= 3*n
+n <= n*m
+(m - 1)*(s - 1) >= 0
+x*(10 - x) >= 0
+2*n*x <= 20*n
+four == 4
+n*four == 4*n
+n <= ceildiv(n, 4)*4
+ceildiv(n, 4)*4 < n + 4
+ceildiv(n, 4) <= n
+ceildiv(m + 3, 4) <= m
+n - ceildiv(n, 2) >= 0
+ceildiv(n, 4) <= ceildiv(n + 1, 4)
+ceildiv(n, 8) <= ceildiv(n, 4)
+ceildiv(n, 3) + ceildiv(n, 3) <= n + 1
+ceildiv(n, s)*s >= n
+ceildiv(n, s)*s < n + s
+floordiv(n, s)*s <= n
+n - floordiv(n, s)*s < s
+n - floordiv(n, 4)*4 <= 3
+m*ceildiv(n, 4)*4 >= m*n
+ceildiv(ceildiv(n, s), 4) == ceildiv(n, 4*s)
+ceildiv(n*(m + 1), m + 1) == n
+ceildiv(2*n, 2*m + 2) == ceildiv(n, m + 1)
+floordiv(n + 2 - 3, 2) + 1 == ceildiv(n, 2)
+ceildiv(k, 16)*16 == k
+ceildiv(k, 4)*4 == k
+floordiv(k, 16) == ceildiv(k, 16)
+ceildiv(k + 3, 16) == floordiv(k, 16) + 1
+ceildiv(k, 32)*32 <= k + 16
+min(n, m) <= n
+min(n, m)*i <= n*i
+max(n, m) >= m
+max(n - 5, 0) <= n
+min(n, m) + max(n, m) == n + m
+min(n + i, m + i) == min(n, m) + i
+min(max(n, m), n) == n
+ceildiv(min(n, m), 4) <= ceildiv(n, 4)
+min(ceildiv(n, 4), ceildiv(m, 4)) <= ceildiv(min(n, m), 4)
+ceildiv(min(n, 9), 2) <= 5
+2 | 2*n
+16 | 16*n + 32
+16 | k*n
+4 | ceildiv(k, 4)
+256 | k*k
+2 | n*n + n
+6 | n*n*n - n
+8 | min(k, 24*n)
+2*n != 2*m + 1
+k != 8
+n != n + m
+n <= 10 given n <= 4, 2*i == j
+n*k <= m*k given n <= m
+ceildiv(n, 4) <= ceildiv(m, 4) given n <= m
+min(n, m) == n given n <= m
+n < v given n <= i, i <= j, j + 1 <= u, u <= v
+n*i <= 100 given n <= 10, i <= 10
+n < ceildiv(n, s) + 1 given s == 1
+n*j >= j given n >= 1
+n > 2 given n >= 3
+n - j >= 1 given j + 1 <= n
+ceildiv(n, 4) == i given n == 4*i
+4 | n given n == 4*i
+n*j == i*j given n == i
+n*j*u == i*v*u given n*j == i*v
+min(n, 7)*j == min(i, 7)*j given n == i
+ceildiv(i, 4)*4 == i given 4 | i
+8 | n + m given 8 | n - 3*m, 2 | m
+12 | n given 4 | n, 3 | n
+2 | ceildiv(n, 4) given 8 | n
+n + i != 2*j + 1 given 2 | n + i
+n*4 == i*m given 4*n == j, j == i*m
+u <= v given v == u + n
+n == 3 given n <= 3, n >= 3
+(n - i + 2)*s >= s*2 given i <= n
+ceildiv(n - i - 1, 2) + 1 >= 1 given i <= n
+""".strip().splitlines()
+
+UNPROVABLE = """
+n <= m
+n < n
+n >= 1
+n == m
+n != m
+n*m <= n
+2 | n
+3 | n*n + n
+32 | k
+ceildiv(n, 4)*4 <= n
+ceildiv(n, 4)*4 == n
+ceildiv(n, 4) < n
+min(n, m) >= n
+max(n, m) <= n
+n <= i given i <= n
+n*j <= i*j - 1 given n <= i
+n == i given n*j == i*j
+4 | n given 4 | 2*n
+4 | n + m given 4 | n + 2*m
+n >= 5 given 5*n == 5*i
+min(n, m)*min(i - 9, 1) <= n*min(i - 9, 1)
+ceildiv(n, 4)*4*min(i - 9, 1) >= n*min(i - 9, 1)
+n*min(i - 9, 1) <= m*min(i - 9, 1) given n <= m
+""".strip().splitlines()
+
+RELATIONS: dict[str, Callable[[Facts, Any, Any], bool]] = {
+    "<=": lambda facts, left, right: facts.at_most(left, right),
+    ">=": lambda facts, left, right: facts.at_most(right, left),
+    "<": lambda facts, left, right: facts.less(left, right),
+    ">": lambda facts, left, right: facts.less(right, left),
+    "==": lambda facts, left, right: facts.equal(left, right),
+    "!=": lambda facts, left, right: facts.differ(left, right),
+    "|": lambda facts, left, right: facts.divides(left, right),
+}
+ASSUMPTIONS: dict[str, Callable[[Any, Any], Assumption]] = {
+    "<=": AtMost,
+    ">=": lambda left, right: AtMost(right, left),
+    "==": Equal,
+    "|": Divides,
+}
+
+
+def relation(line: str) -> tuple[str, Any, Any]:
+    """The sign of `left sign right`, and both sides."""
+    left, sign, right = re.split(r" (<=|>=|<|>|==|!=|\|) ", line)
+    return sign, eval(left, dict(NAMES)), eval(right, dict(NAMES))
+
+
+def certain(line: str) -> bool:
+    """Whether `claim given assumption, assumption` is proved; names have no comma in a space."""
+    claim, _, given = line.partition(" given ")
+    parts = [relation(part) for part in given.split(", ")] if given else []
+    facts = Facts(ASSUMPTIONS[sign](left, right) for sign, left, right in parts)
+    sign, left, right = relation(claim)
+    return RELATIONS[sign](facts, left, right)
+
+
+@pytest.mark.parametrize("line", PROVED)
+def test_proved(line: str) -> None:
+    assert certain(line)
+
+
+@pytest.mark.parametrize("line", UNPROVABLE)
+def test_not_proved(line: str) -> None:
+    assert not certain(line)
+
+
+def test_intervals_and_multiples() -> None:
+    n, m, k = NAMES["n"], NAMES["m"], NAMES["k"]
+    facts = Facts([AtMost(n, 10), AtMost(3, n), Divides(4, m), Equal(NAMES["i"], 6 * NAMES["j"])])
+    assert facts.interval(5) == (5, 5)
+    assert facts.interval(n) == (3, 10)
+    assert facts.interval(10 - n) == (0, 7)
+    assert facts.interval(ceil_div(n - 20, 3)) == (-5, -3)
+    assert facts.interval(n * n) == (9, 100)
+    assert facts.interval(m) == (4, 4096)
+    assert facts.interval(m + 1) == (5, 4097)
+    assert facts.multiple(0) == facts.multiple(n - n) == 0
+    assert facts.multiple(-12) == 12
+    assert facts.multiple(n) == 1
+    assert facts.multiple(m * k + 32 * n) == 32
+    assert facts.multiple(NAMES["i"] + 12) == 6
+
+
+def test_a_factor_is_at_least_one() -> None:
+    for factor in (0, -2):
+        with pytest.raises(DimError, match="less than 1"):
+            Facts().divides(factor, NAMES["n"])
+        with pytest.raises(DimError, match="less than 1"):
+            Divides(factor, NAMES["n"])
+
+
+def test_assumptions_that_contradict_each_other_still_give_bounds() -> None:
+    n = NAMES["n"]
+    facts = Facts([AtMost(n, 3), AtMost(5, n), Equal(n, 1), Equal(n, 2), Equal(n, -1)])
+    low, high = facts.interval(n)
+    assert low <= high
+    assert facts.at_most(n, 3)
+
+
+# Random worlds: three symbols with small bounds, every assignment of them, and expressions that
+# know their value in each.
+
+Values = tuple[int, ...]
+Valued = tuple[Size, Values]
+
+
+class World:
+    """Some symbols, all sizes that they may have, and expressions drawn from them."""
+
+    def __init__(self, draw: random.Random) -> None:
+        self.draw = draw
+        symbols = [self._symbol(name) for name in "abc"]
+        ranges = [range(symbol.low, symbol.high + 1, symbol.multiple) for symbol in symbols]
+        columns = zip(*itertools.product(*ranges), strict=True)
+        self.leaves: list[Valued] = list(zip(symbols, columns, strict=True))
+        (left, lefts), (right, rights), _ = self.leaves
+        # An atom that may be negative, unlike the symbols.
+        least = tuple(min(one - 2, two - 1) for one, two in zip(lefts, rights, strict=True))
+        self.leaves.append((minimum(left - 2, right - 1), least))
+
+    def _symbol(self, name: str) -> Symbol:
+        low = self.draw.choice([0, 0, 1, 1, 2])
+        multiple = self.draw.choice([1, 1, 1, 2, 3])
+        return Symbol(name, low, low + multiple - 1 + self.draw.choice([0, 1, 2, 4]), multiple)
+
+    def size(self, depth: int) -> Valued:
+        """A random expression of at most `depth` operations in a row."""
+        if depth == 0 or self.draw.random() < 0.15:
+            number = self.draw.randint(0, 6)
+            constant = number, (number,) * len(self.leaves[0][1])
+            return self.draw.choice([*self.leaves, *self.leaves, constant])
+        (left, lefts), (right, rights) = self.size(depth - 1), self.size(depth - 1)
+        on_dims, on_ints = self.draw.choice(OPERATIONS)
+        if on_dims in (ceil_div, floor_div) and interval(right)[0] < 1:
+            right = self.draw.randint(1, 6)
+            rights = (right,) * len(rights)
+        return on_dims(left, right), tuple(map(on_ints, lefts, rights))
+
+    def assumption(self) -> tuple[Assumption, Iterator[bool]]:
+        """A random assumption, and where it holds."""
+        depths = self.draw.choice([(0, 0), (0, 1), (1, 1), (2, 1)])
+        (left, lefts), (right, rights) = self.size(depths[0]), self.size(depths[1])
+        kind, factor = self.draw.randrange(3), self.draw.randint(1, 6)
+        if kind == 0:
+            return Divides(factor, left), (value % factor == 0 for value in lefts)
+        both = zip(lefts, rights, strict=True)
+        if kind == 1:
+            return Equal(left, right), (one == two for one, two in both)
+        return AtMost(left, right), (one <= two for one, two in both)
+
+    def facts(self, count: int) -> tuple[Facts, list[bool]]:
+        """Up to `count` assumptions that can hold together, and where all of them do."""
+        assumptions: list[Assumption] = []
+        holds = [True] * len(self.leaves[0][1])
+        for assumption, where in (self.assumption() for _ in range(count)):
+            both = [one and two for one, two in zip(holds, where, strict=True)]
+            if any(both):
+                assumptions.append(assumption)
+                holds = both
+        return Facts(assumptions), holds
+
+
+OPERATIONS: list[tuple[Callable[..., Size], Callable[[int, int], int]]] = [
+    (lambda left, right: left + right, lambda left, right: left + right),
+    (lambda left, right: left + right, lambda left, right: left + right),
+    (lambda left, right: left - right, lambda left, right: left - right),
+    (lambda left, right: left * right, lambda left, right: left * right),
+    (ceil_div, lambda left, right: -(-left // right)),
+    (floor_div, lambda left, right: left // right),
+    (minimum, min),
+    (maximum, max),
+]
+
+
+def check_bounds(facts: Facts, size: Size, values: Sequence[int]) -> None:
+    """The interval and the multiple of `size` contain all its values."""
+    low, high = facts.interval(size)
+    assert low <= min(values) and max(values) <= high
+    multiple = facts.multiple(size)
+    assert all(value % multiple == 0 if multiple else value == 0 for value in values)
+
+
+def check_relations(
+    facts: Facts, pair: tuple[Size, Size], values: Sequence[tuple[int, int]], factor: int
+) -> int:
+    """Every answer about the pair holds for all values; returns how many were `True`."""
+    answers = {
+        "at most": (facts.at_most(*pair), all(left <= right for left, right in values)),
+        "less": (facts.less(*pair), all(left < right for left, right in values)),
+        "equal": (facts.equal(*pair), all(left == right for left, right in values)),
+        "differ": (facts.differ(*pair), all(left != right for left, right in values)),
+        "divides": (facts.divides(factor, pair[0]), all(left % factor == 0 for left, _ in values)),
+    }
+    for name, (proved, true) in answers.items():
+        assert true or not proved, f"{name}: {pair}, {factor}"
+    return sum(proved for proved, _ in answers.values())
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_every_answer_holds_for_all_sizes(seed: int) -> None:
+    draw = random.Random(seed)
+    proved = 0
+    for _ in range(70):
+        world = World(draw)
+        facts, holds = world.facts(draw.choice([0, 0, 1, 2, 3]))
+        for _ in range(3):
+            left, lefts = world.size(draw.choice([1, 2, 3]))
+            right, rights = world.size(draw.choice([1, 2, 3]))
+            if draw.random() < 0.5:  # pairs that have something in common
+                right, rights = left + right, tuple(map(sum, zip(lefts, rights, strict=True)))
+            pairs = list(itertools.compress(zip(lefts, rights, strict=True), holds))
+            proved += check_relations(facts, (left, right), pairs, draw.randint(1, 8))
+            check_bounds(facts, left, [value for value, _ in pairs])
+    assert proved > 250

@@ -1,0 +1,138 @@
+"""Every program prints, is read back as the same program, verifies, and runs."""
+
+import time
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import find, given, settings
+
+from brimstone.ir import tensor
+from brimstone.ir.builder import Builder
+from brimstone.ir.dtypes import boolean, f32
+from brimstone.ir.func import Func, Module, Return, Yield
+from brimstone.ir.interpreter import interpret
+from brimstone.ir.parser import parse
+from brimstone.ir.printer import print_module
+from brimstone.ir.types import Tensor
+from brimstone.ir.verifier import verify
+from brimstone.passes.oracle import choose_sizes, difference, random_arguments
+from kit.census import census, table
+from kit.programs import plans, program, programs, random_plans, random_program, random_programs
+from kit.recipes import drawable, recipe_of
+
+PROGRAMS = 2000
+PROGRAMS_RUN = 1000
+AT_LEAST = 20
+
+
+@pytest.fixture(scope="module")
+def modules() -> list[Module]:
+    return list(random_programs(PROGRAMS))
+
+
+def same_text(module: Module) -> None:
+    for locations in (False, True):
+        text = print_module(module, locations=locations)
+        assert print_module(parse(text), locations=locations) == text
+
+
+def test_every_op_of_the_floor_has_a_recipe() -> None:
+    missing = [cls.name for cls in drawable() if recipe_of(cls) is None]
+    assert not missing, "say in tests/kit how a random program comes to use these"
+
+
+def test_census(modules: list[Module], record_summary: list[str]) -> None:
+    counts = census(modules)
+    record_summary.append(f"{PROGRAMS} random programs\n{table(counts)}")
+    assert not {name: count for name, count in counts.items() if count < AT_LEAST}
+
+
+def test_programs_verify(modules: list[Module]) -> None:
+    for module in modules:
+        verify(module)
+
+
+def test_programs_print_as_they_are_read(modules: list[Module]) -> None:
+    for module in modules:
+        same_text(module)
+
+
+def test_the_same_seed_gives_the_same_program() -> None:
+    for seed in range(50):
+        assert print_module(random_program(seed)) == print_module(random_program(seed))
+
+
+def test_programs_run_and_building_keeps_their_meaning() -> None:
+    """Each program as it stands, read back from text, and with what the builder merges and folds;
+    at one choice of sizes each, in turn."""
+    for number, plan in enumerate(random_plans(PROGRAMS_RUN, collectives=False)):
+        module = program(plan)
+        choices = choose_sizes(module.main)
+        sizes = choices[number % len(choices)]
+        arguments = random_arguments(module.main, sizes, np.random.default_rng(number))
+        expected = interpret(module, *arguments, sizes=sizes)
+        other = program(plan, built=True) if number % 2 else parse(print_module(module))
+        changed = difference(expected, interpret(other, *arguments, sizes=sizes))
+        assert changed is None, f"plan {number} at {sizes}: {changed}\n{print_module(module)}"
+
+
+@settings(max_examples=50)
+@given(programs())
+def test_drawn_programs_verify_and_print_as_they_are_read(module: Module) -> None:
+    verify(module)
+    same_text(module)
+
+
+def test_drawn_programs_shrink() -> None:
+    """What is left of a program that sorts is little more than the sort."""
+    least = find(plans(), lambda plan: any(step.op is tensor.Sort for step in plan.steps))
+    assert len(least.steps) == 1
+    assert sum(1 for _ in program(least).main.walk()) <= 4
+
+
+def test_a_long_chain() -> None:
+    """100,000 ops, each of which reads the one before."""
+    func = Func("main", [Tensor((4,), f32)])
+    builder = Builder(func.body)
+    (value,) = func.arguments
+    classes = (tensor.Tanh, tensor.Exp, tensor.Negate, tensor.Sin)
+    for place in range(100_000):
+        value = builder.emit(classes[place % len(classes)], value)
+    builder.emit_all(Return, [value])
+    module = Module([func])
+    text = print_module(module)
+    again = parse(text)
+    verify(module)
+    verify(again)
+    assert print_module(again) == text
+
+
+def test_deep_regions() -> None:
+    """1,000 regions, one in the other."""
+    func = Func("main", [Tensor((), boolean), Tensor((2,), f32)])
+    predicate, x = func.arguments
+    builders = [Builder(func.body)]
+    for _ in range(1000):
+        builders.append(builders[-1].nest())
+    value = builders[-1].emit(tensor.Negate, x)
+    for inner, outer in zip(builders[:0:-1], builders[-2::-1], strict=True):
+        inner.emit_all(Yield, [value])
+        other = outer.nest()
+        other.emit_all(Yield, [x])
+        value = outer.emit(tensor.Cond, predicate, [], inner.block, other.block)
+    builders[0].emit_all(Return, [value])
+    module = Module([func])
+    verify(module)
+    text = print_module(module)
+    again = parse(text)
+    verify(again)
+    assert print_module(again) == text
+
+
+@pytest.fixture(autouse=True)
+def in_time() -> Iterator[None]:
+    """No test here may take long."""
+    start = time.process_time()
+    yield
+    assert time.process_time() - start < 20
