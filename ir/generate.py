@@ -15,7 +15,6 @@ from functools import cache, lru_cache
 from types import CodeType
 from typing import Any, cast
 
-from .attributes import BoolKind, EnumKind, IntegerKind
 from .declare import (
     NO_DEFAULT,
     Field,
@@ -66,7 +65,7 @@ def _globals(cls: type[Op]) -> dict[str, Any]:
             names[f"dtype_{field.name}"] = next(iter(field.rule.dtypes))
         if field.kind is not None:
             names[f"normal_{field.name}"] = field.kind.normalise
-            names[f"class_{field.name}"] = getattr(field.kind, "members", None)
+            names[f"class_{field.name}"] = field.kind.canonical
     return names
 
 
@@ -177,13 +176,9 @@ def _normalise(cls: type[Op]) -> Lines:
 
 def _quick_test(field: Field) -> str:
     """When an attribute need not be normalised at all."""
-    if isinstance(field.kind, IntegerKind):
-        return f"{field.name}.__class__ is not int"
-    if isinstance(field.kind, EnumKind):
-        return f"{field.name}.__class__ is not class_{field.name}"
-    if isinstance(field.kind, BoolKind):
-        return f"{field.name}.__class__ is not bool"
-    return ""
+    if field.kind is None or field.kind.canonical is None:
+        return ""
+    return f"{field.name}.__class__ is not class_{field.name}"
 
 
 def _operand_tuple(cls: type[Op]) -> str:

@@ -6,7 +6,7 @@ Never: a rule of any op.
 """
 
 import re
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Container, Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import NoReturn, TypeVar
 
@@ -74,6 +74,14 @@ class Scanner:
     def word(self, expected: str = "a name") -> str:
         """Read one identifier."""
         return self.match(WORD, expected)
+
+    def one_of(self, names: Container[str], expected: str) -> str:
+        """Read one word among `names`, or complain that `expected` is missing."""
+        start = self.skip()
+        found = self.word(expected)
+        if found not in names:
+            self.fail_at(start, f"expected {expected}, found '{found}'")
+        return found
 
     def integer(self, expected: str = "an integer") -> int:
         """Read one integer, of at most 40 digits."""

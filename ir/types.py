@@ -9,21 +9,11 @@ from enum import Enum
 from typing import Any, ClassVar
 
 from . import dtypes
-from .attributes import (
-    DTYPE,
-    INTEGER,
-    KINDS,
-    MAPPING,
-    SIZES,
-    Frozen,
-    Kind,
-    Shape,
-    TupleKind,
-    kind_of,
-)
+from .attributes import KINDS, MAPPING, Frozen, kind_of
 from .dims import MAX_SIZE, Size, check_size
 from .dtypes import DType
 from .errors import Unmet, require
+from .kinds import DTYPE, INTEGER, SIZES, Kind, Shape, list_of, unlike
 from .scanner import Scanner
 
 MAX_RANK = 32
@@ -213,37 +203,10 @@ class Fragment(Type, keyword="fragment"):
         require(min(self.rows, self.columns) >= 1, "a fragment has at least one row and column")
 
 
-class TypeKind(Kind):
-    """An attribute that is a type."""
-
-    expected = "a type"
-
-    def normalise(self, value: Any) -> Type:
-        if not isinstance(value, Type):
-            raise self.refuse(value)
-        return value
-
-    def text(self, value: Type) -> str:
-        return value.text
-
-    def parse(self, scanner: Scanner) -> Type:
-        return parse_type(scanner)
-
-
-TYPE = TypeKind()
-KINDS[Type] = TYPE
-KINDS[tuple[Type, ...]] = TupleKind(TYPE)
-INDEX = Scalar(dtypes.i64)
-
-
 def parse_type(scanner: Scanner) -> Type:
     """Read one type; its dims may use the scanner's symbols."""
     start = scanner.skip()
-    keyword = scanner.word("a type")
-    found = BY_KEYWORD.get(keyword)
-    if found is None:
-        known = ", ".join(BY_KEYWORD)
-        scanner.fail_at(start, f"expected a type ({known}), found '{keyword}'")
+    found = BY_KEYWORD[scanner.one_of(BY_KEYWORD, f"a type ({', '.join(BY_KEYWORD)})")]
     scanner.expect("<")
     values: list[Any] = []
     with scanner.nested():
@@ -261,11 +224,18 @@ def parse_type(scanner: Scanner) -> Type:
         scanner.fail_at(start, str(error))
 
 
-def dtype_of(type_: Type) -> DType | None:
-    """The element type of any type that has one."""
-    return getattr(type_, "dtype", None)
-
-
 def same_size(left: Size, right: Size) -> bool:
     """Whether two sizes are the same expression."""
     return left is right or left == right
+
+
+def _type(value: Any) -> Type:
+    if not isinstance(value, Type):
+        raise unlike("a type", value)
+    return value
+
+
+TYPE = Kind("a type", _type, str, parse_type)
+KINDS[Type] = TYPE
+KINDS[tuple[Type, ...]] = list_of(TYPE)
+INDEX = Scalar(dtypes.i64)

@@ -16,7 +16,7 @@ from .errors import Unmet, VerifyError
 from .func import Func, Module
 from .printer import print_op
 from .types import Shaped
-from .values import AnyValue, Block
+from .values import AnyValue, Block, Parent
 from .values import Op as BareOp
 
 
@@ -71,32 +71,35 @@ def _verify_func(func: Func) -> None:
 
 def _walk(func: Func, visible: dict[AnyValue, None], seen: set[Any]) -> Iterator[BareOp]:
     """Ops in program order; the values of a region are visible only while it is walked."""
-    stack: list[tuple[Iterator[BareOp], int, tuple[Block, ...]]] = []
+    stack: list[tuple[Iterator[BareOp], int, Parent, tuple[Block, ...]]] = []
 
-    def enter(block: Block, parent: object, rest: tuple[Block, ...]) -> None:
-        stack.append((iter(block), len(visible), rest))
+    def enter(parent: Parent, blocks: tuple[Block, ...]) -> None:
+        block = blocks[0]
+        if block in blocks[1:]:
+            raise VerifyError(f"a block of {parent} stands in it twice")
+        stack.append((iter(block), len(visible), parent, blocks[1:]))
         _verify_block(block, parent)
         for argument in block.arguments:
             visible[argument] = None
             seen.add(argument.type)
 
-    enter(func.body, func, ())
+    enter(func, (func.body,))
     while stack:
-        ops, size, rest = stack[-1]
+        ops, size, parent, rest = stack[-1]
         for op in ops:
             yield op
             if op.regions:
-                enter(op.regions[0], op, op.regions[1:])
+                enter(op, op.regions)
                 break
         else:
             stack.pop()
             while len(visible) > size:
                 visible.popitem()
             if rest:
-                enter(rest[0], rest[0].parent, rest[1:])
+                enter(parent, rest)
 
 
-def _verify_block(block: Block, parent: object) -> None:
+def _verify_block(block: Block, parent: Parent) -> None:
     """A block knows its parent, owns its arguments and ends in its only terminator."""
     if block.parent is not parent:
         raise VerifyError(f"a block of {parent} says that it belongs to {block.parent}")
@@ -109,22 +112,22 @@ def _verify_block(block: Block, parent: object) -> None:
 
 def _verify_placed(op: BareOp, visible: dict[AnyValue, None]) -> None:
     """An op knows its place, reads values that stand above it, and is known to read them."""
+    following = op.next
+    if following is not None and (following.previous is not op or following.order <= op.order):
+        raise Unmet("is out of order in its block")
     for operand in op.operands:
         if operand not in visible:
-            raise Unmet("it reads a value that is not defined above it")
+            raise Unmet("reads a value that is not defined above it")
         if op not in operand.uses:
-            raise Unmet("it reads a value that does not list it among its readers")
+            raise Unmet("reads a value that does not list it among its readers")
     for index, result in enumerate(op.results):
         if result.owner is not op or result.index != index:
-            raise Unmet(f"its result {index} belongs to another op")
+            raise Unmet(f"result {index} belongs to another op")
         for reader in result.uses:
             if result not in reader.operands or reader.block is None:
-                raise Unmet(f"its result lists {reader.name} as a reader, which reads other values")
-    previous = op.previous
-    if previous is not None and (previous.next is not op or previous.order >= op.order):
-        raise Unmet("it is out of order in its block")
+                raise Unmet(f"lists {reader.name} as a reader, which reads something else")
     if op.terminator and op.next is not None:
-        raise Unmet("it ends a block, and stands before the end")
+        raise Unmet("stands before the end of its block")
 
 
 def _verify_symbols(func: Func, part: Any, named: set[Symbol]) -> None:

@@ -15,7 +15,7 @@ FUNCTIONS = [
     for cls in drawable()
     if issubclass(cls, tensor.transcendental.Function) or cls in (tensor.Erf, tensor.CubeRoot)
     for dtype in (dtypes.f16, dtypes.f32, dtypes.f64, dtypes.c64, dtypes.c128)
-    if dtype in cls.operand_fields[0].rule.dtypes
+    if dtype in (cls.operand_fields[0].rule.dtypes or ())
 ]
 
 

@@ -49,13 +49,21 @@ class Draft:
         self.values: list[AnyValue] = []
         self.depth = 0
         self.count = 0
+        self.drawing: type[Op] | None = None
         self.grow: Callable[[Draft, int], None]
 
     # Operands: what stands in sight, or something new.
 
     def find(self, fits: Callable[[Tensor], bool]) -> AnyValue | None:
-        """Any value in sight whose type fits."""
+        """Any value in sight whose type fits. At times one that an op of the class being drawn
+        made, since rewrites are about ops that read their like; or one of the same block, else
+        regions would seldom read their arguments."""
         fitting = [value for value in (*self.func.arguments, *self.values) if fits(value.type)]
+        alike = [value for value in fitting if value.owner.__class__ is self.drawing]
+        near = [value for value in fitting if value.block is self.builder.block]
+        for chosen, chance in ((alike, 0.2), (near, 0.4)):
+            if chosen and self.chance(chance):
+                return self.random.choice(chosen)
         return self.random.choice(fitting) if fitting else None
 
     def operand(
@@ -144,16 +152,18 @@ class Draft:
 
     def repeat(self) -> None:
         """Emit once more an op that is in sight; the builder would see that nothing is new."""
-        makers = [value.owner for value in self.values if isinstance(value.owner, Op)]
-        plain = [op for op in makers if not op.regions]
+        made = [value for value in self.values if isinstance(value.owner, Op)]
+        plain = [value for value in made if not value.owner.regions]
         if not plain:
             return
-        op = self.random.choice(plain)
+        value = self.random.choice(plain)
         if not self.built:
+            op, here = value.owner, self.builder.location
             types = [result.type for result in op.results]
-            op = make(op.__class__, op.operands, op.attributes, types, (), self.builder.location)
-            self.builder.insert(op)
-        self.values.extend(op.results)
+            copy = make(op.__class__, op.operands, op.attributes, types, (), here)
+            self.builder.insert(copy)
+            value = copy.results[value.index]
+        self.values.append(value)
         self.count += 1
 
     @contextmanager

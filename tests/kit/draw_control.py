@@ -123,10 +123,18 @@ def _region(
         block, outside = region.builder.block, len(region.values)
         region.grow(region, draft.random.randint(1, 4))
         own = [value for value in region.values[outside:] if _stackable(value, most)]
-        chosen = [region.like(type_.shape, type_.dtype) for type_ in yields]
+        chosen = [_computed(region, own, type_) for type_ in yields]
         chosen += draft.random.sample(own, min(more, len(own)))
         region.builder.emit_all(Yield, chosen)
     return block, [value.type for value in chosen]
+
+
+def _computed(region: Draft, own: Sequence[AnyValue], type_: Tensor) -> AnyValue:
+    """A value of a type, mostly one that the region has computed itself."""
+    fitting = [value for value in own if value.type is type_]
+    if fitting and region.chance(0.7):
+        return region.random.choice(fitting)
+    return region.like(type_.shape, type_.dtype)
 
 
 def _stackable(value: AnyValue, most: int) -> bool:

@@ -2,9 +2,13 @@
 
 from brimstone.ir import dtypes, tensor
 from brimstone.ir.declare import Op
-from brimstone.ir.dtypes import ALL, COMPLEXES, NUMBERS, DType, Kind
+from brimstone.ir.dtypes import ALL, COMPLEXES, FLOATS, NUMBERS, DType, Kind
+from brimstone.ir.values import AnyValue
 from kit.draft import Draft, static_sizes
 from kit.recipes import recipe
+
+NEUTRAL_FLOATS = (0.0, -0.0, 1.0, -1.0, 2.0)
+NEUTRAL_INTEGERS = (0, 1, 2)
 
 
 @recipe(tensor.Constant)
@@ -31,7 +35,18 @@ def draw_elementwise(draft: Draft, cls: type[Op]) -> object:
     """The first operand of any dtype that the declaration takes, the others of its type."""
     first, *others = cls.operand_fields
     x = draft.operand(first.rule.dtypes or ALL)
-    return draft.emit(cls, x, *(draft.like(x.shape, x.dtype) for _ in others))
+    operands = [x, *(_partner(draft, x) for _ in others)]
+    draft.random.shuffle(operands)
+    return draft.emit(cls, *operands)
+
+
+def _partner(draft: Draft, x: AnyValue) -> AnyValue:
+    """A value of x's type; at times a number, everywhere, for which algebra has a rule."""
+    if x.dtype is dtypes.boolean or not draft.chance(0.15):
+        return draft.like(x.shape, x.dtype)
+    numbers = NEUTRAL_FLOATS if x.dtype in FLOATS else NEUTRAL_INTEGERS
+    number = draft.number(draft.random.choice(numbers), x.dtype)
+    return draft.emit(tensor.Broadcast, number, shape=x.shape)[0] if x.shape else number
 
 
 @recipe(tensor.Select)

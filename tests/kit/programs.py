@@ -23,6 +23,7 @@ from kit.draft import Draft, Unsuitable
 from kit.recipes import drawable, recipe_of
 
 MOST_RESULTS = 8
+MORE_REGIONS = 3
 NAMES = (None, None, None, "x", "x_1", "weight", "_0")
 SETTINGS: tuple[dict[str, Any], ...] = (
     {}, {}, {}, {"target": "cpu"}, {"tile": {"m": 128, "k": [1, True]}, "note": 'a "b"\n'},
@@ -70,6 +71,8 @@ def random_plans(count: int, collectives: bool = True) -> Iterator[Plan]:
 def random_plan(seed: int, size: int = 60, collectives: bool = True) -> Plan:
     """A plan for a program of about `size` ops."""
     random, ops = Random(seed), drawable(collectives)
+    # What goes wrong in a region needs several things at once, so there are more of them.
+    ops += tuple(op for op in ops if op.region_fields) * MORE_REGIONS
     steps = (Step(random.choice(ops), random.getrandbits(32)) for _ in range(size))
     return Plan(tuple(steps), seed, collectives)
 
@@ -125,6 +128,7 @@ def draw(draft: Draft, cls: type[Op]) -> None:
     try:
         if draft.chance(0.1):
             draft.repeat()
+        draft.drawing = cls
         recipe(draft, cls)
     except Unsuitable:
         return

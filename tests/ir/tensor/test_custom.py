@@ -105,7 +105,7 @@ def test_a_name_of_another_form(kernel: str) -> None:
 
 
 def test_settings_are_a_mapping() -> None:
-    with pytest.raises(ParseError, match=r"expected a mapping \{name: value, …\}, got 3"):
+    with pytest.raises(ParseError, match=r"expected a mapping \{name: value, …\}, found '3'"):
         parse(text("kit.outside:scaled", "3"))
 
 
