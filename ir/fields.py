@@ -103,7 +103,9 @@ def _field(name: str, role: Role, annotation: Any, default: Any) -> Field:
     if role is Role.REGION:
         return Field(name, role)
     if role is Role.ATTRIBUTE:
-        return Field(name, role, kind=kind_of(annotation), default=default)
+        kind = kind_of(annotation)
+        stated = default is not None and default is not NO_DEFAULT
+        return Field(name, role, kind=kind, default=kind.normalise(default) if stated else default)
     inner = get_args(annotation)[0] if get_origin(annotation) is tuple else annotation
     (accepted,) = get_args(inner)
     classes = get_args(accepted) if isinstance(accepted, UnionType) else (accepted,)

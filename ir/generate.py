@@ -83,8 +83,8 @@ def _build(cls: type[Op]) -> Lines:
     yield f"def build(builder, {', '.join(_parameters(cls))}):"
     yield from _indented(_take_operands(cls))
     yield from _indented(_normalise(cls))
-    yield f"    operands = {_operand_tuple(cls)}"
-    yield f"    attributes = {_attribute_tuple(cls)}"
+    yield f"    operands = {_tuple(_operand_names(cls))}"
+    yield f"    attributes = {_tuple(_attribute_names(cls))}"
     if cls.numbered:
         yield from _indented(_look_up())
     yield from _indented(_result_types(cls))
@@ -128,12 +128,17 @@ def _check_operands(cls: type[Op]) -> Lines:
     # What is shaped as another field is checked after it, which then is known to have a shape.
     for field in sorted(cls.operand_fields, key=lambda field: field.rule.shaped_as is not None):
         if field.role is Role.OPERANDS:
-            inner = list(_check_one(field, "each"))
-            if inner:
-                yield f"for each in type_{field.name}:"
-                yield from _indented(iter(inner))
+            yield from _check_all(field, f"type_{field.name}", "each")
         else:
             yield from _check_one(field, f"type_{field.name}")
+
+
+def _check_all(field: Field, values: str, type_: str) -> Lines:
+    """Refuse each of several types that the field does not take."""
+    inner = list(_check_one(field, type_))
+    if inner:
+        yield f"for each in {values}:"
+        yield from _indented(iter(inner))
 
 
 def _check_one(field: Field, type_: str) -> Lines:
@@ -160,34 +165,23 @@ def _check_one(field: Field, type_: str) -> Lines:
 def _normalise(cls: type[Op]) -> Lines:
     for field in cls.attribute_fields:
         name = field.name
-        test = _quick_test(field)
-        if field.optional:
-            test = f"{name} is not None" + (f" and {test}" if test else "")
-        call = f"{name} = normal_{name}({name})"
-        if test:
-            yield f"if {test}:"
-            yield f"    {call}"
-        else:
-            yield call
+        tests = [f"{name} is not None"] * field.optional
+        if field.kind is not None and field.kind.canonical is not None:
+            tests.append(f"{name}.__class__ is not class_{name}")
+        if tests:
+            yield f"if {' and '.join(tests)}:"
+        yield f"{'    ' * bool(tests)}{name} = normal_{name}({name})"
     if cls.segmented:
         lists = [f for f in cls.operand_fields if f.role is Role.OPERANDS]
         yield f"segments = ({''.join(f'len({field.name}), ' for field in lists)})"
 
 
-def _quick_test(field: Field) -> str:
-    """When an attribute need not be normalised at all."""
-    if field.kind is None or field.kind.canonical is None:
-        return ""
-    return f"{field.name}.__class__ is not class_{field.name}"
+def _operand_names(cls: type[Op]) -> list[str]:
+    return [f"*{f.name}" if f.role is Role.OPERANDS else f.name for f in cls.operand_fields]
 
 
-def _operand_tuple(cls: type[Op]) -> str:
-    parts = [f"*{f.name}" if f.role is Role.OPERANDS else f.name for f in cls.operand_fields]
-    return _tuple(parts)
-
-
-def _attribute_tuple(cls: type[Op]) -> str:
-    return _tuple([f.name for f in cls.attribute_fields] + ["segments"] * cls.segmented)
+def _attribute_names(cls: type[Op]) -> list[str]:
+    return [f.name for f in cls.attribute_fields] + ["segments"] * cls.segmented
 
 
 def _tuple(parts: list[str]) -> str:
@@ -214,12 +208,8 @@ def _result_types(cls: type[Op]) -> Lines:
             return
         yield f"inferred = {call}"
         for place, field in enumerate(fields):
-            one = field.role is Role.RESULT
-            yield (
-                f"type_{field.name} = inferred[{place}]"
-                if one
-                else (f"types_of_{field.name} = inferred[{place}:]")
-            )
+            many = field.role is Role.RESULTS
+            yield f"type{'s_of' * many}_{field.name} = inferred[{place}{':' * many}]"
         return
     for field in cls.result_fields:
         if field.rule.same_as is not None:
@@ -316,7 +306,7 @@ def _unpack(cls: type[Op]) -> Lines:
     """Operands' types, attributes and regions into locals, each counted."""
     fields = cls.operand_fields
     lists = [field for field in fields if field.role is Role.OPERANDS]
-    attributes = [field.name for field in cls.attribute_fields] + ["segments"] * cls.segmented
+    attributes = _attribute_names(cls)
     regions = [field.name for field in cls.region_fields]
     tests = [
         f"len(op.operands) {'<' if lists else '!='} {len(fields) - len(lists)}",
@@ -328,8 +318,7 @@ def _unpack(cls: type[Op]) -> Lines:
     if cls.segmented:
         yield from (f"{field.name} = op.{field.name}" for field in fields)
     elif fields:
-        names = [f"*{f.name}" if f.role is Role.OPERANDS else f.name for f in fields]
-        yield f"{_tuple(names)} = op.operands"
+        yield f"{_tuple(_operand_names(cls))} = op.operands"
     for field in fields:
         many = field.role is Role.OPERANDS
         yield f"type_{field.name} = " + (
@@ -360,10 +349,7 @@ def _check_given(cls: type[Op]) -> Lines:
             yield f"if len(op.results) <= {place}: raise wrong_count(op)"
             yield from _check_one(field, f"op.results[{place}].type")
         else:
-            inner = list(_check_one(field, "each.type"))
-            if inner:
-                yield f"for each in op.results[{place}:]:"
-                yield from _indented(iter(inner))
+            yield from _check_all(field, f"op.results[{place}:]", "each.type")
 
 
 def _indented(lines: Lines) -> Lines:

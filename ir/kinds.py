@@ -55,6 +55,9 @@ class Double(float):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, float) and self.hex() == other.hex()
 
+    def __ne__(self, other: object) -> bool:
+        return not self == other  # float has its own
+
     def __hash__(self) -> int:
         return hash(self.hex())
 

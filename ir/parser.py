@@ -12,7 +12,7 @@ import re
 from importlib import import_module
 from typing import Any, NamedTuple, NoReturn
 
-from .attributes import ANY, Frozen, Pending
+from .attributes import MAPPING, Pending
 from .declare import NO_DEFAULT, REGISTRY, Op, Role
 from .dims import DEFAULT_MAXIMUM, DimError, Symbol
 from .errors import Unmet
@@ -91,7 +91,7 @@ class _Parser(Scanner):
         start = self.skip()
         declared = self._declared_types()
         if self.accept("with"):
-            func.attributes = self._settings()
+            func.attributes = MAPPING.parse(self)
         func.location = self._at(location)
         self.expect("{")
         self._body(func.body)
@@ -138,13 +138,6 @@ class _Parser(Scanner):
         if self.accept("("):
             return self.sequence(lambda: parse_type(self), ")")
         return [parse_type(self)]
-
-    def _settings(self) -> Frozen:
-        start = self.skip()
-        settings = ANY.parse(self)
-        if not isinstance(settings, Frozen):
-            self.fail_at(start, "expected settings {name: value, …}")
-        return settings
 
     def _check_results(self, func: Func, declared: list[Type], start: int) -> None:
         last = func.body.last
@@ -199,10 +192,8 @@ class _Parser(Scanner):
         start = matched.start(2)
         cls = REGISTRY.get(op_name) or self._declared(op_name, start)
         self.position = matched.end()
-        self.line += self.text.count("\n", self.counted, start)
-        self.counted = start
         op = object.__new__(cls)
-        op.location = Location((self.file, self.line))
+        op.location = self.location_here(start)
         op.operands = op.regions = ()
         hidden: tuple[Any, ...] = ()
         if cls.segmented:
@@ -299,12 +290,7 @@ class _Parser(Scanner):
         for field in fields:
             if field.name not in read and field.default is NO_DEFAULT:
                 self.fail_at(start, f"{cls.name} needs the attribute {field.name}")
-        return tuple(
-            [read[f.name] if f.name in read else self._default(f.kind, f.default) for f in fields]
-        )
-
-    def _default(self, kind: Any, default: Any) -> Any:
-        return default if default is None else kind.normalise(default)
+        return tuple([read.get(field.name, field.default) for field in fields])
 
     def _value_of(self, kind: Any, start: int) -> Any:
         try:

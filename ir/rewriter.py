@@ -18,6 +18,7 @@ from .locations import Location
 from .values import AnyValue, Block, replace
 from .values import Op as BareOp
 
+Named = tuple[str, Callable[[Any, "Rewriter"], Any]]
 Replacement = AnyValue | tuple[AnyValue, ...] | None
 Rewritten = TypeVar("Rewritten", bound=Op)
 
@@ -111,14 +112,12 @@ class Rules:
         self.rewrites: tuple[Rewrite, ...] = ()
         for part in parts:
             self.rewrites += part.rewrites if isinstance(part, Rules) else (part,)
-        self._by_class: dict[type[BareOp], tuple[Rewrite, ...]] = {}
+        self.by_class: dict[type[BareOp], tuple[Named, ...]] = {}
 
-    def of(self, cls: type[BareOp]) -> tuple[Rewrite, ...]:
-        """The rewrites for ops of `cls`."""
-        found = self._by_class.get(cls)
-        if found is None:
-            found = tuple(each for each in self.rewrites if issubclass(cls, each.classes))
-            self._by_class[cls] = found
+    def of(self, cls: type[BareOp]) -> tuple[Named, ...]:
+        """The names and functions of the rewrites for ops of `cls`, kept in `by_class`."""
+        matching = (each for each in self.rewrites if issubclass(cls, each.classes))
+        self.by_class[cls] = found = tuple((each.name, each.function) for each in matching)
         return found
 
     def without(self, name: str) -> "Rules":
@@ -149,7 +148,7 @@ class _Driver:
 
     def run(self) -> None:
         """Look at every op until none is left."""
-        worklist, queued, of, rewriter = self.worklist, self.queued, self.rules.of, self.rewriter
+        worklist, queued, rules, rewriter = self.worklist, self.queued, self.rules, self.rewriter
         while worklist:
             op = worklist.pop()
             queued.discard(op)
@@ -163,11 +162,12 @@ class _Driver:
                 if op.pure:
                     self._erase(op)
                     continue
-            for rule in of(op.__class__):
-                rewriter.block, rewriter.before, rewriter.location = block, op, op.location
-                rewriter.nested = block.parent.__class__ is not Func
-                replacement = rule.function(op, rewriter)
-                if replacement is not None and self._replace(rule.name, op, replacement):
+            for name, function in rules.by_class.get(op.__class__) or rules.of(op.__class__):
+                if rewriter.block is not block:
+                    rewriter.move_to(block)
+                rewriter.before, rewriter.location = op, op.location
+                replacement = function(op, rewriter)
+                if replacement is not None and self._replace(name, op, replacement):
                     break
             else:
                 self._leave(op)
@@ -240,12 +240,8 @@ class _Driver:
 
     def _erase(self, op: BareOp) -> None:
         """Take out a dead op; what only it has read is dead now too."""
-        read = op.operands
-        if op.regions:
-            read = [operand for each in op.walk() for operand in each.operands]
-        op.detach()
-        for operand in read:
-            if not operand.uses and operand.owner.__class__ is not Block:
+        for operand in op.detach():
+            if operand.owner.__class__ is not Block:
                 self._push([operand.owner])  # pyright: ignore[reportArgumentType]
 
     def _push(self, ops: list[BareOp]) -> None:

@@ -9,20 +9,19 @@ from enum import Enum
 from typing import Any, ClassVar
 
 from . import dtypes
-from .attributes import KINDS, MAPPING, Frozen, kind_of
+from .attributes import KINDS, Frozen, kind_of
 from .dims import MAX_SIZE, Size, check_size
 from .dtypes import DType
 from .errors import Unmet, require
-from .kinds import DTYPE, INTEGER, SIZES, Kind, Shape, list_of, unlike
+from .kinds import DTYPE, SIZES, Kind, Shape, list_of, unlike
 from .scanner import Scanner
 
 MAX_RANK = 32
 
 
 class Type:
-    """The base of all types: `parts` are what one is made of, in order, with their kinds."""
+    """The base of all types: one is made of the parts that its class annotates, in that order."""
 
-    __slots__ = ("text",)
     text: str
     keyword: ClassVar[str]
     parts: ClassVar[tuple[tuple[str, Kind], ...]] = ()
@@ -31,6 +30,8 @@ class Type:
 
     def __init_subclass__(cls, keyword: str = "") -> None:
         cls._interned = {}
+        own = vars(cls).get("__annotations__", {})
+        cls.parts = (*cls.parts, *((name, kind_of(kind)) for name, kind in own.items()))
         if keyword:
             cls.keyword = keyword
             BY_KEYWORD[keyword] = cls
@@ -70,8 +71,6 @@ BY_KEYWORD: dict[str, type[Type]] = {}
 class Shaped(Type):
     """A type with a shape and a dtype."""
 
-    __slots__ = ("dtype", "shape")
-    parts = (("shape", SIZES), ("dtype", DTYPE))
     shape: Shape
     dtype: DType
 
@@ -107,13 +106,9 @@ class Shaped(Type):
 class Tensor(Shaped, keyword="tensor"):
     """A ranked array value: `tensor<[n, 128], f32>`."""
 
-    __slots__ = ()
-
 
 class Tile(Shaped, keyword="tile"):
     """A block of values of one program, of static size: `tile<[64, 64], f32>`."""
-
-    __slots__ = ()
 
     def check(self) -> None:
         super().check()
@@ -124,14 +119,10 @@ class Tile(Shaped, keyword="tile"):
 class Array(Shaped, keyword="array"):
     """A shaped region of memory that a step allocates and hands to kernels."""
 
-    __slots__ = ()
-
 
 class View(Type, keyword="view"):
     """A window on memory with run-time sizes and strides, and what is known of them."""
 
-    __slots__ = ("dtype", "facts", "rank")
-    parts = (("rank", INTEGER), ("dtype", DTYPE), ("facts", MAPPING))
     lists_facts = True
     rank: int
     dtype: DType
@@ -147,16 +138,12 @@ class View(Type, keyword="view"):
 class Scalar(Type, keyword="scalar"):
     """One number in a register, or on the host."""
 
-    __slots__ = ("dtype",)
-    parts = (("dtype", DTYPE),)
     dtype: DType
 
 
 class Vec(Type, keyword="vec"):
     """A short vector of `lanes` numbers: `vec<16, f32>`."""
 
-    __slots__ = ("dtype", "lanes")
-    parts = (("lanes", INTEGER), ("dtype", DTYPE))
     lanes: int
     dtype: DType
 
@@ -175,8 +162,6 @@ class Space(Enum):
 class Buffer(Type, keyword="buffer"):
     """Flat memory of one dtype in an address space, read and written by index."""
 
-    __slots__ = ("dtype", "space")
-    parts = (("dtype", DTYPE), ("space", kind_of(Space)))
     dtype: DType
     space: Space
 
@@ -192,8 +177,6 @@ class Use(Enum):
 class Fragment(Type, keyword="fragment"):
     """A small matrix that a group of lanes, or a tile register, holds together."""
 
-    __slots__ = ("columns", "dtype", "rows", "use")
-    parts = (("rows", INTEGER), ("columns", INTEGER), ("dtype", DTYPE), ("use", kind_of(Use)))
     rows: int
     columns: int
     dtype: DType

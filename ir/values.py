@@ -132,18 +132,21 @@ class Op:
 
     def reread(self, old: AnyValue, new: AnyValue) -> "Op | None":
         """Read `new` where `old` was read; return the op of the block that this one equals now."""
-        block = self.block
-        operands = tuple([new if operand is old else operand for operand in self.operands])
+        block, operands = self.block, self.operands
+        before = (self.__class__, operands, self.attributes)
+        if len(operands) == 2:  # as most ops have, and this runs for every reader of every rewrite
+            left, right = operands
+            operands = (new if left is old else left, new if right is old else right)
+        else:
+            operands = tuple([new if operand is old else operand for operand in operands])
+        self.operands = operands
         if not self.numbered or block is None:
-            self.operands = operands
             return None
-        cls, numbering, attributes = self.__class__, block.numbering, self.attributes
-        before = (cls, self.operands, attributes)
+        numbering = block.numbering
         found = numbering.pop(before, self)
         if found is not self:
             numbering[before] = found
-        self.operands = operands
-        twin = numbering.setdefault((cls, operands, attributes), self)
+        twin = numbering.setdefault((self.__class__, operands, self.attributes), self)
         return None if twin is self else twin
 
     def erase(self) -> None:
@@ -152,15 +155,18 @@ class Op:
             raise ValueError(f"{self.name} is erased while its results are read")
         self.detach()
 
-    def detach(self) -> None:
-        """Take this op out of its block; its readers are the caller's to redirect."""
-        if self.regions:
-            self._forget_regions()
+    def detach(self) -> list[AnyValue]:
+        """Take this op out of its block; its readers are the caller's to redirect. The values that
+        nobody reads any more are returned."""
+        unread = self._forget_regions() if self.regions else []
         for operand in self.operands:
-            operand.uses.pop(self, None)
+            uses = operand.uses
+            uses.pop(self, None)
+            if not uses:
+                unread.append(operand)
         block = self.block
         if block is None:
-            return
+            return unread
         if self.numbered:
             key = (self.__class__, self.operands, self.attributes)
             found = block.numbering.pop(key, self)
@@ -176,13 +182,18 @@ class Op:
         else:
             following.previous = previous
         self.block = self.previous = self.next = None
+        return unread
 
-    def _forget_regions(self) -> None:
+    def _forget_regions(self) -> list[AnyValue]:
         """What the regions read is not read any more."""
+        unread: list[AnyValue] = []
         for inner in list(self.walk())[1:]:
             inner.block = None
             for operand in inner.operands:
                 operand.uses.pop(inner, None)
+                if not operand.uses:
+                    unread.append(operand)
+        return unread
 
     def precedes(self, other: "Op") -> bool:
         """Whether this op comes before `other`, which may lie deeper inside a later op."""
@@ -307,8 +318,12 @@ def replace(old: AnyValue, new: AnyValue, touched: list[Op] | None = None) -> No
     """Let every reader of `old` read `new`; a reader that so becomes equal to another op of its
     block merges with it, and so on. Ops whose operands changed are added to `touched`."""
     forwarded: dict[AnyValue, AnyValue] = {}
-    merged: list[tuple[AnyValue, AnyValue]] = []
-    while True:
+    merged = [(old, new)]
+    while merged:
+        old, new = merged.pop()
+        while new in forwarded:
+            new = forwarded[new]
+        forwarded[old] = new
         for reader in tuple(old.uses):
             new.uses[reader] = None
             if touched is not None:
@@ -317,12 +332,6 @@ def replace(old: AnyValue, new: AnyValue, touched: list[Op] | None = None) -> No
             if twin is not None:
                 merged.extend(_merge(twin, reader))
         old.uses.clear()
-        if not merged:
-            return
-        forwarded[old] = new
-        old, new = merged.pop()
-        while new in forwarded:
-            new = forwarded[new]
 
 
 def _merge(one: Op, other: Op) -> Iterable[tuple[AnyValue, AnyValue]]:

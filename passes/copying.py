@@ -1,14 +1,15 @@
-"""Copies of modules, equal op for op, or with other sizes; and of a region's ops in a block.
+"""Copies of modules, equal op for op, or with other sizes; and of ops, where a builder stands.
 
-Comes in: a module or a region. Goes out: another module, or ops, in the same order.
-Never: a merge of equal ops, a check, or recursion.
+Comes in: a module, or ops and what stands for the values they read. Goes out: another module, in
+which equal ops stay apart, or ops in a block, in which they become one.
+Never: a change to what is copied, or a check.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
 from ..ir.attributes import SIZE, SIZES, Shape
-from ..ir.builder import make
+from ..ir.builder import Builder, make
 from ..ir.declare import declared_class
 from ..ir.dims import Size, symbols
 from ..ir.func import Func, Module
@@ -17,6 +18,7 @@ from ..ir.types import Shaped, Type
 from ..ir.values import AnyValue, Block, Op
 
 Resize = Callable[[Size], Size]
+Values = dict[AnyValue, AnyValue]
 
 
 def copy_module(module: Module, resize: Resize | None = None) -> Module:
@@ -35,14 +37,44 @@ def copy_func(func: Func, resize: Resize | None = None) -> Func:
     return copy
 
 
-def inline(region: Block, before: Op, arguments: Sequence[AnyValue]) -> tuple[AnyValue, ...]:
-    """Put copies of a region's ops before an op; return the values that the region yields."""
-    assert before.block is not None
-    copier = _Copier(None)
-    copier.values.update(zip(region.arguments, arguments, strict=True))
-    ops = [op for op in region if not op.terminator]
-    copier.copy([(ops, before.block, before)])
-    return copier.values_of(region.terminator)
+def inline(region: Block, arguments: Sequence[AnyValue], builder: Builder) -> tuple[AnyValue, ...]:
+    """Put copies of a region's ops where a builder stands; return what the region yields."""
+    values: Values = dict(zip(region.arguments, arguments, strict=True))
+    copy_ops((op for op in region if not op.terminator), builder, values)
+    return tuple([values.get(value, value) for value in region.terminator.operands])
+
+
+def copy_ops(ops: Iterable[Op], builder: Builder, values: Values) -> None:
+    """Copy ops in order; `values` says what their operands become, and learns their results."""
+    for op in ops:
+        made = copy_op(op, builder, values)
+        values.update(zip(op.results, made, strict=True))
+
+
+def copy_op(op: Op, builder: Builder, values: Values) -> tuple[AnyValue, ...]:
+    """The results of one copy."""
+    operands = tuple([values.get(operand, operand) for operand in op.operands])
+    if op.numbered:
+        key = (op.__class__, operands, op.attributes)
+        found = builder.block.numbering.get(key) or builder.find_outside(key)
+        if found is not None:
+            return builder.reuse(found)
+    regions = tuple([_copy_block(region, builder, values) for region in op.regions])
+    types = [result.type for result in op.results]
+    location = op.location.union(builder.location)
+    copied = make(declared_class(op), operands, op.attributes, types, regions, location)
+    for result, original in zip(copied.results, op.results, strict=True):
+        result.name = original.name
+    builder.insert(copied)
+    return copied.results
+
+
+def _copy_block(block: Block, builder: Builder, values: Values) -> Block:
+    inner = builder.nest()
+    for argument in block.arguments:
+        values[argument] = inner.block.add_argument(argument.type, argument.name)
+    copy_ops(block, inner, values)
+    return inner.block
 
 
 class _Copier:

@@ -10,9 +10,11 @@ from collections.abc import Mapping
 from .cse import cse
 from .dead import dead
 from .declare import Pass
+from .hoist import hoist
+from .infer import infer
 from .simplify import simplify
 
 CLEAN = (cse, dead)
 
-PASSES: dict[str, Pass] = {each.name: each for each in (cse, dead, simplify)}
+PASSES: dict[str, Pass] = {each.name: each for each in (cse, dead, hoist, infer, simplify)}
 PIPELINES: Mapping[str, tuple[Pass, ...]] = {"clean": CLEAN}

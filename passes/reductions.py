@@ -250,7 +250,8 @@ def _inline(func: Func, place: int, number: int) -> None:
         if same is not None:
             left.remove(same)
         arguments.append(same or fresh_argument(func, op, argument))
-    yielded = inline(region, op, arguments)
+    assert op.block is not None
+    yielded = inline(region, arguments, Builder(op.block, op))
     for result in op.results:
         fitting = [each for each in yielded[result.index :] + yielded if each.type is result.type]
         replace(result, fitting[0] if fitting else fresh_argument(func, op, result))

@@ -2,7 +2,7 @@
 
 from hypothesis import settings
 
-pytest_plugins = ["kit.ir_files", "kit.summary"]
+pytest_plugins = ["kit.ir_files", "kit.summary", "pytester"]
 
 # The same examples on every run, and no deadline: a busy machine must not fail a test.
 settings.register_profile("ci", derandomize=True, deadline=None)

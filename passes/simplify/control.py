@@ -6,13 +6,13 @@ Never: an unrolling of more than one step.
 """
 
 from ...ir import tensor
-from ...ir.clone import Values, copy_ops
 from ...ir.dtypes import i64
 from ...ir.func import Yield
 from ...ir.payloads import Number
 from ...ir.rewriter import Replacement, Rewriter, Rules, rewrite
 from ...ir.types import Tensor
-from ...ir.values import AnyValue, Block
+from ...ir.values import AnyValue
+from ..copying import Values, copy_ops, inline
 from .patterns import full, uniform
 
 
@@ -23,7 +23,7 @@ def cond_known(op: tensor.Cond, rewriter: Rewriter) -> Replacement:
     if predicate is None:
         return None
     region = op.on_true if predicate.value else op.on_false
-    return _inlined(region, op.arguments, rewriter)
+    return inline(region, op.arguments, rewriter)
 
 
 @rewrite(tensor.Cond)
@@ -56,7 +56,7 @@ def loop_of_one_step(op: tensor.Loop, rewriter: Rewriter) -> Replacement:
         return None
     index = rewriter.emit(tensor.Constant, Number(0, i64))
     slices = [rewriter.emit(tensor.Reshape, value, value.shape[1:]) for value in op.inputs]
-    made = _inlined(op.body, (index, *op.carries, *slices), rewriter)
+    made = inline(op.body, (index, *op.carries, *slices), rewriter)
     count = len(op.carries)
     stacked = [
         rewriter.emit(tensor.Reshape, value, result.shape)
@@ -95,15 +95,6 @@ def dim_known(op: tensor.Dim, rewriter: Rewriter) -> Replacement:
     """dim(x) -> 4, along an axis of size 4"""
     size = op.x.shape[op.axis]
     return rewriter.emit(tensor.Constant, Number(size, i64)) if isinstance(size, int) else None
-
-
-def _inlined(
-    region: Block, arguments: tuple[AnyValue, ...], rewriter: Rewriter
-) -> tuple[AnyValue, ...]:
-    """What a region yields, with copies of its ops before the op that is being rewritten."""
-    values: Values = dict(zip(region.arguments, arguments, strict=True))
-    copy_ops(list(region)[:-1], rewriter, values)
-    return tuple(values.get(value, value) for value in region.terminator.operands)
 
 
 CONTROL = Rules(

@@ -18,7 +18,7 @@ TEXTS = [
     ("func f() {\n  return\n}", "1:6: expected '@', found 'f'"),
     ("func @() {\n  return\n}", "1:7: expected the name of a func, found '('"),
     ("func @f {\n  return\n}", "1:9: expected '(', found '{'"),
-    ("func @f() with 3 {\n  return\n}", "1:16: expected settings {name: value, …}"),
+    ("func @f() with 3 {\n  return\n}", "1:16: expected a mapping {name: value, …}, found '3'"),
     ("func @f() with {a 3} {\n  return\n}", "1:19: expected ':', found '3'"),
     (
         "func @f() -> tensor<[], f32> {\n  return\n}",

@@ -7,6 +7,7 @@ Never: a choice of which op comes next; `programs` makes those.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from math import prod
 from random import Random
@@ -19,7 +20,7 @@ from brimstone.ir.attributes import Shape
 from brimstone.ir.builder import Builder, make
 from brimstone.ir.declare import Op
 from brimstone.ir.dims import Size, Symbol, evaluate, interval, symbols
-from brimstone.ir.dtypes import ALL, NUMBERS, DType
+from brimstone.ir.dtypes import ALL, COMPLEXES, INEXACT, NUMBERS, DType
 from brimstone.ir.func import Func, Module
 from brimstone.ir.payloads import payload
 from brimstone.ir.types import Tensor
@@ -37,6 +38,18 @@ class Unsuitable(Exception):
     """An op cannot be drawn here, such as a loop in a loop in a loop; another is drawn instead."""
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A value in sight: by what class of op it was drawn, and in which block, by number.
+
+    The builder may have merged or folded its op, so the value itself cannot say.
+    """
+
+    value: AnyValue
+    drawn_as: type[Op] | None
+    block: int
+
+
 class Draft:
     """One func in the making; `values` are those in sight besides its arguments."""
 
@@ -46,11 +59,17 @@ class Draft:
         self.random = random
         self.built = built
         self.builder = Builder(func.body)
-        self.values: list[AnyValue] = []
+        self.seen: list[Seen] = []
         self.depth = 0
         self.count = 0
+        self.block = self.blocks = 0
         self.drawing: type[Op] | None = None
         self.grow: Callable[[Draft, int], None]
+
+    @property
+    def values(self) -> list[AnyValue]:
+        """The values in sight, but for the arguments of the func."""
+        return [seen.value for seen in self.seen]
 
     # Operands: what stands in sight, or something new.
 
@@ -58,13 +77,14 @@ class Draft:
         """Any value in sight whose type fits. At times one that an op of the class being drawn
         made, since rewrites are about ops that read their like; or one of the same block, else
         regions would seldom read their arguments."""
-        fitting = [value for value in (*self.func.arguments, *self.values) if fits(value.type)]
-        alike = [value for value in fitting if value.owner.__class__ is self.drawing]
-        near = [value for value in fitting if value.block is self.builder.block]
+        arguments = [Seen(value, None, 0) for value in self.func.arguments]
+        fitting = [seen for seen in (*arguments, *self.seen) if fits(seen.value.type)]
+        alike = [seen for seen in fitting if seen.drawn_as is self.drawing]
+        near = [seen for seen in fitting if seen.block == self.block]
         for chosen, chance in ((alike, 0.2), (near, 0.4)):
             if chosen and self.chance(chance):
-                return self.random.choice(chosen)
-        return self.random.choice(fitting) if fitting else None
+                return self.random.choice(chosen).value
+        return self.random.choice(fitting).value if fitting else None
 
     def operand(
         self, dtypes: Iterable[DType] = ALL, ranks: Sequence[int] = RANKS, least: int = 0
@@ -111,6 +131,19 @@ class Draft:
         """A constant of rank 0."""
         return self.emit(tensor.Constant, payload(np.asarray(value, dtype.storage), dtype))[0]
 
+    def stated(self, x: AnyValue) -> AnyValue:
+        """x, or x without NaNs, for ops that see which NaN a NaN is: of computed ones no meaning
+        is stated, so a pass may change them."""
+        given = x.owner is self.func.body and self.func is self.module.main
+        if given or x.dtype not in INEXACT:
+            return x
+        if x.dtype in COMPLEXES:
+            parts = [self.emit(part, x)[0] for part in (tensor.Real, tensor.Imaginary)]
+            return self.emit(tensor.Complex, *[self.stated(part) for part in parts])[0]
+        number = self.number(-1.5, x.dtype)
+        other = self.emit(tensor.Broadcast, number, shape=x.shape)[0]
+        return self.emit(tensor.Select, self.emit(tensor.IsNan, x)[0], other, x)[0]
+
     # Types.
 
     def chance(self, probability: float) -> bool:
@@ -146,39 +179,44 @@ class Draft:
         for result in results:
             if volume(result.type.shape) > MOST_ELEMENTS:
                 raise AssertionError(f"the draft of {cls.name} is too large: {result.type}")
-        self.values.extend(results)
-        self.count += 1
+        self._see(results, cls)
         return results
 
     def repeat(self) -> None:
         """Emit once more an op that is in sight; the builder would see that nothing is new."""
-        made = [value for value in self.values if isinstance(value.owner, Op)]
-        plain = [value for value in made if not value.owner.regions]
+        plain = [seen for seen in self.seen if seen.drawn_as and not seen.drawn_as.region_fields]
         if not plain:
             return
-        value = self.random.choice(plain)
-        if not self.built:
-            op, here = value.owner, self.builder.location
+        seen = self.random.choice(plain)
+        value, op = seen.value, seen.value.owner
+        if not self.built and isinstance(op, Op):
+            here = self.builder.location
             types = [result.type for result in op.results]
             copy = make(op.__class__, op.operands, op.attributes, types, (), here)
             self.builder.insert(copy)
             value = copy.results[value.index]
-        self.values.append(value)
-        self.count += 1
+        self._see([value], seen.drawn_as)
+
+    def _see(self, values: Iterable[AnyValue], drawn_as: type[Op] | None) -> None:
+        """Values that later ops may read."""
+        self.seen += [Seen(value, drawn_as, self.block) for value in values]
+        self.count += drawn_as is not None
 
     @contextmanager
     def region(self, types: Iterable[Tensor]) -> Iterator["Draft"]:
         """Draft into the block of a region-to-be, `self.builder.block`, which sees all above."""
         if self.depth >= DEEPEST:
             raise Unsuitable("regions are deep enough")
-        outer, seen = self.builder, len(self.values)
+        outer, block, seen = self.builder, self.block, len(self.seen)
         self.builder, self.depth = outer.nest(types), self.depth + 1
-        self.values.extend(self.builder.block.arguments)
+        self.blocks += 1
+        self.block = self.blocks
+        self._see(self.builder.block.arguments, None)
         try:
             yield self
         finally:
-            self.builder, self.depth = outer, self.depth - 1
-            del self.values[seen:]
+            self.builder, self.block, self.depth = outer, block, self.depth - 1
+            del self.seen[seen:]
 
     def _emit_apart(self, cls: type[Op], *arguments: Any, **named: Any) -> tuple[AnyValue, ...]:
         """Build as the text would say it: nothing is merged or folded.

@@ -23,8 +23,12 @@ def draw_reduction(draft: Draft, cls: type[Op]) -> object:
 
 @recipe(tensor.scan.Scan)
 def draw_scan(draft: Draft, cls: type[Op]) -> object:
+    """At times both ways round: two ops that differ in an attribute only."""
     x = draft.operand(_accepted(cls), ONE_OR_MORE)
-    return draft.emit(cls, x, axis=_axis(draft, x), reverse=draft.chance(0.4))
+    axis, reverse = _axis(draft, x), draft.chance(0.4)
+    if draft.chance(0.2):
+        draft.emit(cls, x, axis=axis, reverse=not reverse)
+    return draft.emit(cls, x, axis=axis, reverse=reverse)
 
 
 @recipe(tensor.arg_reduce.ArgReduction)

@@ -1,14 +1,23 @@
 """Recipes for ops on single elements, and for those that make tensors from nothing."""
 
+from typing import Any
+
+import numpy as np
+
 from brimstone.ir import dtypes, tensor
 from brimstone.ir.declare import Op
-from brimstone.ir.dtypes import ALL, COMPLEXES, FLOATS, NUMBERS, DType, Kind
+from brimstone.ir.dtypes import ALL, COMPLEXES, FLOATS, INEXACT, NUMBERS, DType, Kind
 from brimstone.ir.values import AnyValue
 from kit.draft import Draft, static_sizes
 from kit.recipes import recipe
 
-NEUTRAL_FLOATS = (0.0, -0.0, 1.0, -1.0, 2.0)
-NEUTRAL_INTEGERS = (0, 1, 2)
+# Numbers for which algebra has rules, right ones and wrong ones.
+TEMPTING: dict[type[Op], tuple[float, ...]] = {
+    tensor.Add: (0.0, -0.0), tensor.Subtract: (0.0, -0.0), tensor.Multiply: (0.0, 1.0, -1.0, 2.0),
+    tensor.Divide: (1.0, -1.0, 2.0), tensor.Power: (0.0, 1.0, 2.0), tensor.Remainder: (1.0, 0.0),
+    tensor.Maximum: (0.0, -0.0), tensor.Minimum: (0.0, -0.0), tensor.BitXor: (0.0, -1.0),
+    tensor.BitAnd: (0.0, -1.0), tensor.BitOr: (0.0, -1.0),
+}  # fmt: skip
 
 
 @recipe(tensor.Constant)
@@ -35,18 +44,30 @@ def draw_elementwise(draft: Draft, cls: type[Op]) -> object:
     """The first operand of any dtype that the declaration takes, the others of its type."""
     first, *others = cls.operand_fields
     x = draft.operand(first.rule.dtypes or ALL)
-    operands = [x, *(_partner(draft, x) for _ in others)]
+    operands = [x, *(_partner(draft, cls, x) for _ in others)]
     draft.random.shuffle(operands)
     return draft.emit(cls, *operands)
 
 
-def _partner(draft: Draft, x: AnyValue) -> AnyValue:
-    """A value of x's type; at times a number, everywhere, for which algebra has a rule."""
-    if x.dtype is dtypes.boolean or not draft.chance(0.15):
+@recipe(tensor.CopySign)
+def draw_copy_sign(draft: Draft, cls: type[Op]) -> object:
+    x = draft.operand(FLOATS)
+    return draft.emit(cls, x, draft.stated(draft.like(x.shape, x.dtype)))
+
+
+def _partner(draft: Draft, cls: type[Op], x: AnyValue) -> AnyValue:
+    """A value of x's type; at times one tempting number, everywhere."""
+    if cls not in TEMPTING or not draft.chance(0.4):
         return draft.like(x.shape, x.dtype)
-    numbers = NEUTRAL_FLOATS if x.dtype in FLOATS else NEUTRAL_INTEGERS
-    number = draft.number(draft.random.choice(numbers), x.dtype)
+    number = draft.number(_as(x.dtype, draft.random.choice(TEMPTING[cls])), x.dtype)
     return draft.emit(tensor.Broadcast, number, shape=x.shape)[0] if x.shape else number
+
+
+def _as(dtype: DType, number: float) -> Any:
+    """The number as a dtype may hold it: for -1, all bits set."""
+    if dtype.kind is Kind.UNSIGNED and number < 0:
+        return np.iinfo(dtype.storage).max
+    return number if dtype in INEXACT else bool(number) if dtype is dtypes.boolean else int(number)
 
 
 @recipe(tensor.Select)
@@ -63,13 +84,9 @@ def draw_cast(draft: Draft, cls: type[Op]) -> object:
 
 @recipe(tensor.Bitcast)
 def draw_bitcast(draft: Draft, cls: type[Op]) -> object:
-    x = draft.operand(ALL - COMPLEXES - {dtypes.boolean})
-    same_width = [each for each in ALL if _width(each) == _width(x.dtype)]
+    x = draft.stated(draft.operand(ALL - {dtypes.boolean}))
+    same_width = [each for each in ALL if each.bits == x.dtype.bits]
     return draft.emit(cls, x, dtype=draft.dtype(same_width))
-
-
-def _width(dtype: DType) -> int:
-    return 0 if dtype.kind in (Kind.BOOL, Kind.COMPLEX) else dtype.bits
 
 
 @recipe(tensor.Real, tensor.Imaginary, tensor.Conjugate)

@@ -20,6 +20,8 @@ from brimstone.ir.func import Module
 from brimstone.ir.parser import parse
 from brimstone.ir.printer import print_module
 from brimstone.ir.verifier import verify
+from brimstone.passes.context import Context, Settings
+from brimstone.passes.manager import run_pipeline
 from kit.cases import BadCase, Case, read_cases, rewrite_cases
 from kit.running import Differs, run_both
 
@@ -120,9 +122,7 @@ def transformed(case: Case) -> Module:
     module = parse(case.text, str(_relative(case.file)))
     verify(module)
     if case.passes:
-        from brimstone.passes.manager import run_pipeline
-
-        run_pipeline(module, case.passes)
+        run_pipeline(module, case.passes, Context(settings=Settings(reproduce=False)))
         verify(module)
     return module
 

@@ -13,8 +13,7 @@ import numpy as np
 
 from brimstone.ir.errors import ExecutionError
 from brimstone.ir.func import Func, Module
-from brimstone.ir.interpreter import interpret
-from brimstone.passes.oracle import choose_sizes, difference, random_arguments
+from brimstone.passes.oracle import choose_sizes, difference, random_arguments, run
 
 Ranges = Mapping[str, tuple[int, int]]
 
@@ -36,25 +35,19 @@ def run_both(before: Module, after: Module, ranges: Ranges, seed: str = "") -> N
                 _compare(before, after, func.name, sizes, arguments)
 
 
-def run(module: Module, name: str, arguments: Any, sizes: Mapping[str, int]) -> Any:
-    """The results of the func `name` of a module."""
-    others = (func for func in module if func.name != name)
-    return interpret(Module([module[name], *others]), *arguments, sizes=sizes)
-
-
 def _compare(
     before: Module, after: Module, name: str, sizes: Mapping[str, int], arguments: Any
 ) -> None:
     where = f"@{name} at {', '.join(f'{n} = {size}' for n, size in sizes.items()) or 'no sizes'}"
     try:
-        expected = run(before, name, arguments, sizes)
+        expected = run(before, name, sizes, arguments)
     except ExecutionError as problem:
         raise Differs(
             f"{where} does not run: {problem}\n"
             "`// INPUT: %name low..high` keeps an argument in range, `// NORUN: why` gives up"
         ) from None
     try:
-        found = run(after, name, arguments, sizes)
+        found = run(after, name, sizes, arguments)
     except ExecutionError as problem:
         raise Differs(f"{where} runs before the passes, and not after: {problem}") from None
     changed = difference(expected, found)
