@@ -20,6 +20,7 @@ SUBCOMMANDS = {
     "opt": ("opt:opt", "Run passes over a file of IR and print what becomes of it."),
     "reduce": ("reduce:reduce", "Shrink a program while a pass still fails on it."),
     "bisect": ("bisect:bisect", "Find the single change of a pass that makes a program wrong."),
+    "trace": ("trace:trace", "Write a page that shows what every pass did, side by side."),
     "ops": ("ops:ops", "Print the grammar of the IR and the table of its ops."),
     "info": ("info:info", "Show versions, the platform and the native library."),
 }

@@ -43,19 +43,16 @@ def trace(  # long: a parameter for each option of the command
     recorder = Recorder(program.module)
     context = Context(asked_fuel if fuel is None else fuel, Settings(verify), [recorder])
     known = {program.name: program.text}
-
-    def write() -> None:
-        described = describe(recorder, program.name, known, sources=sources)
-        write_aside(output, page(described))
-        typer.echo(output)
-        if show:
-            webbrowser.open(output.absolute().as_uri())
-
-    with readable_errors(known):
-        try:
-            run_pipeline(program.module, steps, context)
-        except PassError as error:
-            recorder.fail(error, context)
-            raise
-        finally:
-            write()
+    failure: PassError | None = None
+    try:
+        run_pipeline(program.module, steps, context)
+    except PassError as error:
+        recorder.fail(error, context)
+        failure = error
+    write_aside(output, page(describe(recorder, program.name, known, sources=sources)))
+    typer.echo(output)
+    if show:
+        webbrowser.open(output.absolute().as_uri())
+    if failure is not None:
+        with readable_errors(known):
+            raise failure

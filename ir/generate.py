@@ -15,15 +15,7 @@ from functools import cache, lru_cache
 from types import CodeType
 from typing import Any, cast
 
-from .declare import (
-    NO_DEFAULT,
-    Field,
-    Op,
-    Role,
-    given_results,
-    infer_arguments,
-    shape_rule,
-)
+from .declare import NO_DEFAULT, Field, Op, Role, given_results, infer_arguments, shape_rule
 from .errors import Unmet
 from .values import ORDER_GAP, Block, Value
 
@@ -114,13 +106,18 @@ def _take_operands(cls: type[Op]) -> Lines:
     for field in fields:
         if field.role is Role.OPERANDS:
             yield f"    {field.name} = tuple({field.name})"
-            yield f"    type_{field.name} = tuple([each.type for each in {field.name}])"
-        else:
-            yield f"    type_{field.name} = {field.name}.type"
+    yield from _indented(_types_of_operands(cls))
     yield "except (AttributeError, TypeError):"
     named = ", ".join(f"{field.name!r}: {field.name}" for field in fields)
     yield f"    raise not_a_value({{{named}}}) from None"
     yield from _check_operands(cls)
+
+
+def _types_of_operands(cls: type[Op]) -> Lines:
+    for field in cls.operand_fields:
+        one = field.role is Role.OPERAND
+        types = f"{field.name}.type" if one else f"tuple([each.type for each in {field.name}])"
+        yield f"type_{field.name} = {types}"
 
 
 def _check_operands(cls: type[Op]) -> Lines:
@@ -319,11 +316,7 @@ def _unpack(cls: type[Op]) -> Lines:
         yield from (f"{field.name} = op.{field.name}" for field in fields)
     elif fields:
         yield f"{_tuple(_operand_names(cls))} = op.operands"
-    for field in fields:
-        many = field.role is Role.OPERANDS
-        yield f"type_{field.name} = " + (
-            f"tuple([each.type for each in {field.name}])" if many else f"{field.name}.type"
-        )
+    yield from _types_of_operands(cls)
     for what, names in (("attributes", attributes), ("regions", regions)):
         if names:
             yield f"{_tuple(names)} = op.{what}"
@@ -359,8 +352,7 @@ def _indented(lines: Lines) -> Lines:
 def not_a_value(named: dict[str, Any]) -> Unmet:
     """The error for an operand that is no value of the IR."""
     for name, given in named.items():
-        parts = cast(tuple[Any, ...], given if isinstance(given, tuple | list) else (given,))
-        for part in parts:
+        for part in cast(tuple[Any, ...], given if isinstance(given, tuple | list) else (given,)):
             if not isinstance(part, Value):
                 return Unmet(f"{name} is {part!r:.60}, not a value")
     return Unmet("a list of operands is not a list of values")

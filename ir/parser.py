@@ -10,7 +10,7 @@ Lists of attributes and of types repeat in a text, so each distinct spelling is 
 import difflib
 import re
 from importlib import import_module
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from .attributes import MAPPING, Pending
 from .declare import NO_DEFAULT, REGISTRY, Op, Role
@@ -34,19 +34,13 @@ SIMPLE_ATTRIBUTES = re.compile(r'\{[^{}()"\n]*\}[ \t]*')
 SIMPLE_TYPES = re.compile(r':[ \t]*([^\n{}"/]*>)')
 MAX_REGION_DEPTH = 4096
 
+Open = tuple[Op, list[str], int, Block]
+"""An op whose regions are being read, the names of its results, where it stands and in what."""
+
 
 def parse(text: str, file: str = "<text>") -> Module:
     """The module that `text` describes; every op in it is checked."""
     return _Parser(text, file).module()
-
-
-class _Open(NamedTuple):
-    """An op whose regions are being read, the names of its results, and where it stands."""
-
-    op: Op
-    names: list[str]
-    start: int
-    block: Block
 
 
 class _Parser(Scanner):
@@ -151,7 +145,7 @@ class _Parser(Scanner):
 
     def _body(self, block: Block) -> None:
         """Ops up to the closing brace, and those of all regions inside, without recursion."""
-        stack: list[_Open] = []
+        stack: list[Open] = []
         text = self.text
         while True:
             matched = HEAD.match(text, self.position) or HEAD.match(text, self.skip())
@@ -159,7 +153,7 @@ class _Parser(Scanner):
                 opened = self._op(block, matched)
                 if opened is not None:
                     stack.append(opened)
-                    block = self._open(opened.op)
+                    block = self._open(opened[0])
                 continue
             if not self.accept("}"):
                 self.fail("an op or '}'")
@@ -168,7 +162,7 @@ class _Parser(Scanner):
             for name in self.scopes.pop():
                 del self.values[name]
             if self.at("("):
-                block = self._open(stack[-1].op)
+                block = self._open(stack[-1][0])
             else:
                 op, names, start, block = stack.pop()
                 self._finish(op, names, start, block)
@@ -186,7 +180,7 @@ class _Parser(Scanner):
         self.expect("{")
         return block
 
-    def _op(self, block: Block, matched: re.Match[str]) -> _Open | None:
+    def _op(self, block: Block, matched: re.Match[str]) -> Open | None:
         """One op up to its end, or up to its regions, which are then to be read."""
         listed, op_name, operands = matched.groups()
         start = matched.start(2)
@@ -205,7 +199,7 @@ class _Parser(Scanner):
         names = [] if not listed else SEPARATOR.split(listed) if "," in listed else [listed]
         if not self.text.startswith(":", self.position) and self.at("("):
             op.block = None  # an error inside a region asks for the func, and finds none yet
-            return _Open(op, names, start, block)
+            return op, names, start, block
         self._finish(op, names, start, block)
         return None
 
@@ -227,7 +221,7 @@ class _Parser(Scanner):
         fields = op.operand_fields
         for place, field in enumerate(fields):
             if place + 1 == len(fields) and field.role is Role.OPERANDS:
-                values = self._rest() if self.accept(",") else []
+                values = self.several(self._value) if self.accept(",") else []
             else:
                 if place:
                     self.expect(",")
@@ -240,12 +234,6 @@ class _Parser(Scanner):
             read.extend(values)
         op.operands = tuple(read)
         return (tuple(lengths),)
-
-    def _rest(self) -> list[AnyValue]:
-        values = [self._value()]
-        while self.accept(","):
-            values.append(self._value())
-        return values
 
     def _value(self) -> AnyValue:
         start = self.skip()
@@ -342,9 +330,7 @@ class _Parser(Scanner):
                 return found
         if not self.accept(":"):
             return ()
-        types = [parse_type(self)]
-        while self.accept(","):
-            types.append(parse_type(self))
+        types = self.several(lambda: parse_type(self))
         if simple is not None and not self.text[self.position : simple.end()].strip():
             self.types_seen[simple.group(1)] = tuple(types)
         return tuple(types)
@@ -353,13 +339,12 @@ class _Parser(Scanner):
         """` at "file":line, …`, if it stands here."""
         if not self.accept("at "):
             return default
-        places: list[tuple[str, int]] = []
-        while True:
-            file = self.string()
-            self.expect(":")
-            places.append((file, self.integer("a line")))
-            if not self.accept(","):
-                return Location(*places)
+        return Location(*self.several(self._place))
+
+    def _place(self) -> tuple[str, int]:
+        file = self.string()
+        self.expect(":")
+        return file, self.integer("a line")
 
     def _define(self, name: str, value: AnyValue, start: int) -> None:
         if name in self.values:

@@ -7,7 +7,7 @@ Never: arithmetic; that is the interpreter's.
 
 import math
 import struct
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -46,7 +46,7 @@ class Number:
         if found is None:
             made = object.__new__(cls)
             made.bits, made.dtype = bits, dtype
-            made.value = _python_number(array, dtype)
+            made.value = float(array) if dtype.kind is Kind.FLOAT else array.item()
             made.text = number_text(array, dtype)
             found = _NUMBERS.setdefault((dtype, bits), made)
         return found
@@ -98,6 +98,10 @@ class Dense:
 
 Payload = Number | Dense
 
+_ACCEPTED: dict[Kind, Any] = {
+    Kind.BOOL: bool, Kind.SIGNED: int, Kind.UNSIGNED: int, Kind.FLOAT: int | float,
+    Kind.COMPLEX: int | float | complex,
+}  # fmt: skip
 _SPELLED: dict[tuple[DType, type, object], Number] = {}
 _NUMBERS: dict[tuple[DType, bytes], Number] = {}
 _DENSE: dict[tuple[DType, tuple[int, ...], bytes], Dense] = {}
@@ -140,37 +144,18 @@ def parse_number(text: str, dtype: DType) -> Array:
 
 def _rounded(value: PythonNumber, dtype: DType) -> Array:
     """`value` as `dtype` holds it; a number that the dtype cannot mean is refused."""
-    accepted: dict[Kind, tuple[type, ...]] = {
-        Kind.BOOL: (bool,),
-        Kind.SIGNED: (int,),
-        Kind.UNSIGNED: (int,),
-        Kind.FLOAT: (int, float),
-        Kind.COMPLEX: (int, float, complex),
-    }
-    is_bool = isinstance(value, bool)
-    if not isinstance(value, accepted[dtype.kind]) or (is_bool and dtype is not boolean):
+    kind = dtype.kind
+    if not isinstance(value, _ACCEPTED[kind]) or (
+        isinstance(value, bool) and kind is not Kind.BOOL
+    ):
         raise Unmet(f"{value!r} is not a value of {dtype}")
-    with np.errstate(all="ignore"):
-        try:
-            return np.asarray(value).astype(dtype.storage) if is_bool else _cast(value, dtype)
-        except OverflowError:
-            raise Unmet(f"{value} does not fit {dtype}") from None
-
-
-def _cast(value: int | float | complex, dtype: DType) -> Array:
-    if dtype.kind in (Kind.FLOAT, Kind.COMPLEX) and isinstance(value, int):
-        value = float(value)
-    return (
-        rounded(np.array(value, np.float64), dtype)
-        if dtype.kind is Kind.FLOAT
-        else (np.array(value, dtype.storage))
-    )
-
-
-def _python_number(array: Array, dtype: DType) -> PythonNumber:
-    if dtype.kind is Kind.FLOAT:
-        return float(array)
-    return cast(PythonNumber, array.item())
+    try:
+        with np.errstate(all="ignore"):
+            if isinstance(value, int | float) and kind is Kind.FLOAT:
+                return rounded(np.array(float(value)), dtype)
+            return np.array(complex(value) if kind is Kind.COMPLEX else value, dtype.storage)
+    except OverflowError:
+        raise Unmet(f"{value} does not fit {dtype}") from None
 
 
 def _float_text(element: Array, dtype: DType) -> str:

@@ -83,9 +83,6 @@ class Rewrite:
     classes: tuple[type[BareOp], ...]
     function: Callable[[Any, Rewriter], Replacement]
 
-    def __call__(self, op: Op, rewriter: Rewriter) -> Replacement:
-        return self.function(op, rewriter)
-
 
 def rewrite(
     *classes: type[Rewritten],

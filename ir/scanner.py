@@ -7,7 +7,7 @@ Never: a rule of any op.
 
 import re
 from collections.abc import Callable, Container, Generator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import NoReturn, TypeVar
 
 from .dims import DimError, Size, Symbol, ceil_div, maximum, minimum
@@ -97,15 +97,19 @@ class Scanner:
 
     def sequence(self, read: Callable[[], T], close: str) -> list[T]:
         """Read items with commas between them, up to and including `close`."""
-        items: list[T] = []
         if self.accept(close):
-            return items
+            return []
         with self.nested():
-            items.append(read())
-            while self.accept(","):
-                items.append(read())
+            items = self.several(read)
         if not self.accept(close):
             self.fail(f"',' or '{close}'")
+        return items
+
+    def several(self, read: Callable[[], T]) -> list[T]:
+        """Read one item or more, with commas between them."""
+        items = [read()]
+        while self.accept(","):
+            items.append(read())
         return items
 
     def dim(self) -> Size:
@@ -118,16 +122,13 @@ class Scanner:
             self.fail_at(start, str(error))
 
     @contextmanager
-    def _deeper(self) -> Generator[None]:
+    def nested(self) -> Generator[None]:
+        """One level of brackets more, with a limit so that no text exhausts the stack."""
         self.nesting += 1
         if self.nesting > MAX_NESTING:
             self.fail_at(self.position, f"brackets nest more than {MAX_NESTING} deep")
         yield
         self.nesting -= 1
-
-    def nested(self) -> AbstractContextManager[None]:
-        """One level of brackets more, with a limit so that no text exhausts the stack."""
-        return self._deeper()
 
     def fail(self, expected: str) -> NoReturn:
         """Complain about the token that comes next."""
@@ -190,11 +191,7 @@ class Scanner:
         return self.symbols[name]
 
 
-_FUNCTIONS: dict[str, Callable[..., Size]] = {
-    "ceildiv": ceil_div,
-    "min": minimum,
-    "max": maximum,
-}
+_FUNCTIONS: dict[str, Callable[..., Size]] = {"ceildiv": ceil_div, "min": minimum, "max": maximum}
 
 
 def quoted(text: str) -> str:

@@ -9,11 +9,10 @@ from enum import Enum
 from typing import Any, ClassVar
 
 from . import dtypes
-from .attributes import KINDS, Frozen, kind_of
+from .attributes import DTYPE, KINDS, SIZES, Frozen, Kind, Shape, kind_of, list_of, unlike
 from .dims import MAX_SIZE, Size, check_size
 from .dtypes import DType
 from .errors import Unmet, require
-from .kinds import DTYPE, SIZES, Kind, Shape, list_of, unlike
 from .scanner import Scanner
 
 MAX_RANK = 32

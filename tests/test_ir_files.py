@@ -166,4 +166,4 @@ def test_files_that_cannot_be_read(pytester: pytest.Pytester, text: str, said: s
 def test_lines_in_errors_are_those_of_the_file(pytester: pytest.Pytester) -> None:
     file = Path(pytester.makefile(".ir", cases=GOOD.replace("%y, %z :", "%y, %q :")))
     result = pytester.runpytest_inprocess("-p", "kit.ir_files", str(file))
-    result.stdout.fnmatch_lines(["cases.ir:17:23: %q is not defined here*"])
+    result.stdout.fnmatch_lines(["cases.ir:18:23: %q is not defined here*"])

@@ -1,4 +1,4 @@
-"""Declaring ops: one class in one place, and it builds, prints, parses, verifies, folds and runs."""
+"""Declaring ops: one class in one place, and it builds, prints, parses, verifies and runs."""
 
 from collections.abc import Iterator
 from enum import Enum
@@ -161,11 +161,11 @@ def test_left_out_attributes_are_not_printed() -> None:
 def test_checks_run_when_an_op_is_built_and_when_it_is_read() -> None:
     cls = declare_all_roles()
     func, builder = start()
-    with pytest.raises(VerifyError, match="tensor.everything: count is negative: -1"):
+    with pytest.raises(VerifyError, match="count is negative: -1"):
         everything(builder, cls, count=-1)
     everything(builder, cls)
     builder.emit_all(Return, [])
-    with pytest.raises(VerifyError, match="tensor.everything: count is negative: -2"):
+    with pytest.raises(VerifyError, match="count is negative: -2"):
         parse(print_func(func).replace("count = 3", "count = -2"))
 
 

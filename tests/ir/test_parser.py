@@ -89,7 +89,8 @@ ARGUMENTS = [
 OPS = [
     (
         "%y = tensor.tanhh %x : T",
-        "2:8: expected an op, found 'tensor.tanhh', which no dialect declares; is it 'tensor.tanh'?",
+        "2:8: expected an op, found 'tensor.tanhh', which no dialect declares; "
+        "is it 'tensor.tanh'?",
     ),
     ("%y = tensor.add %x, %z : T", "2:23: %z is not defined here"),
     (

@@ -91,8 +91,8 @@ def test_a_shape_or_a_dtype_is_exchanged() -> None:
             lambda: Tensor((2**61, N, 0), f32),
             f"[{2**61}, n, 0] of f32 needs more than 2^63 - 1 bytes",
         ),
-        (lambda: Tensor((1.5,), f32), "expected an integer, got 1.5"),  # pyright: ignore
-        (lambda: Tensor((4,), "f32"), "expected a dtype, got 'f32'"),  # pyright: ignore
+        (lambda: Tensor((1.5,), f32), "expected an integer, got 1.5"),  # pyright: ignore[reportArgumentType]
+        (lambda: Tensor((4,), "f32"), "expected a dtype, got 'f32'"),  # pyright: ignore[reportArgumentType]
         (lambda: Tile((N,), f32), "a tile has static sizes, not [n]"),
         (lambda: Vec(0, f32), "a vector has 1 to 4096 lanes, not 0"),
         (lambda: Fragment(0, 8, f16, Use.LEFT), "a fragment has at least one row and column"),

@@ -73,7 +73,7 @@ def drop_operand(func: Func, ops: list[Op]) -> None:
 
 
 def read_from_a_region(func: Func, ops: list[Op]) -> None:
-    func.body.terminator.set_operands(ops[2].regions[0].first.results)  # pyright: ignore
+    func.body.terminator.set_operands(next(iter(ops[2].regions[0])).results)
 
 
 def steal_region(func: Func, ops: list[Op]) -> None:
@@ -195,16 +195,14 @@ def test_calls_must_fit(callee: str, said: str) -> None:
 
 def test_any_lost_reader_of_a_program_is_found() -> None:
     """In whatever op of whatever program."""
-    found = 0
-    for module in random_programs(100):
-        for op in module.main.walk():
-            for operand in op.operands[:1]:
-                del operand.uses[op]
-                with pytest.raises(VerifyError, match="does not list it among its readers"):
-                    verify(module)
-                operand.uses[op] = None
-                found += 1
-    assert found > 500
+    modules = list(random_programs(100))
+    readers = [(module, op) for module in modules for op in module.main.walk() if op.operands]
+    assert len(readers) > 500
+    for module, op in readers:
+        del op.operands[0].uses[op]
+        with pytest.raises(VerifyError, match="does not list it among its readers"):
+            verify(module)
+        op.operands[0].uses[op] = None
 
 
 def test_modules_name_each_func_once() -> None:

@@ -17,7 +17,7 @@ from brimstone.ir.builder import Builder
 from brimstone.ir.declare import Op
 from brimstone.ir.dims import Symbol
 from brimstone.ir.dtypes import of_numpy
-from brimstone.ir.fields import Role
+from brimstone.ir.declare import Role
 from brimstone.ir.func import Func, Module, Return
 from brimstone.ir.interpreter import interpret
 from brimstone.ir.parser import parse
