@@ -42,10 +42,7 @@ class Builder:
 
     def emit(self, cls: type[Op], *arguments: Any, **named: Any) -> AnyValue:
         """The first result of an op of class `cls`."""
-        try:
-            return cls.build(self, *arguments, **named)[0]
-        except (Unmet, ValueError) as problem:
-            raise self._blame(cls, problem, arguments) from None
+        return self.emit_all(cls, *arguments, **named)[0]
 
     def emit_all(self, cls: type[Op], *arguments: Any, **named: Any) -> tuple[AnyValue, ...]:
         """All results of an op of class `cls`."""
@@ -97,8 +94,7 @@ class Builder:
     def constants(self, cls: type[Op], payloads: Sequence[Any]) -> tuple[AnyValue, ...]:
         """What an op folded to, as constants of its dialect."""
         assert cls.constant_class is not None
-        build = cls.constant_class.build
-        return tuple(build(self, payload)[0] for payload in payloads)
+        return tuple(cls.constant_class.build(self, payload)[0] for payload in payloads)
 
     def _blame(self, cls: type[Op], problem: Exception, given: Sequence[Any]) -> VerifyError:
         types = [str(each.type) for each in given if isinstance(each, Value)]  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]

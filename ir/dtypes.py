@@ -82,13 +82,10 @@ NUMBERS = REALS | COMPLEXES
 INEXACT = FLOATS | COMPLEXES
 ALL = NUMBERS | {boolean}
 
+_BY_STORAGE = {dtype.storage: dtype for dtype in ALL}
 BY_NAME = {dtype.name: dtype for dtype in sorted(ALL, key=lambda dtype: dtype.name)}
 
 
 def of_numpy(storage: Any) -> DType:
     """The dtype that numpy dtype `storage` holds."""
-    wanted = np.dtype(storage)
-    for dtype in BY_NAME.values():
-        if dtype.storage == wanted:
-            return dtype
-    raise TypeError(f"no dtype of the IR holds numpy's {wanted}")
+    return _BY_STORAGE[np.dtype(storage)]

@@ -7,7 +7,7 @@ with `locations`, each op says ` at "file":line`.
 Never: a special case for an op.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from .attributes import ANY
@@ -30,9 +30,7 @@ def print_module(module: Module, *, locations: bool = False) -> str:
 
 def print_func(func: Func, *, locations: bool = False) -> str:
     """The text of a func."""
-    names: dict[AnyValue, str] = {}
-    lines = list(_Printer(names, locations).func(func))
-    return "\n".join(lines) + "\n"
+    return "\n".join(_Printer({}, locations).func(func)) + "\n"
 
 
 def print_op(op: BareOp) -> str:
@@ -61,8 +59,9 @@ class _Printer:
         symbols = f"<{', '.join(map(symbol_text, func.symbols))}>" if func.symbols else ""
         arguments = self.header(func.body)
         last = func.body.last
-        types = [value.type.text for value in last.operands] if last is not None else []
-        result = f" -> {_joined(types)}" if types else ""
+        types = ", ".join([value.type.text for value in last.operands]) if last is not None else ""
+        several = last is not None and len(last.operands) > 1
+        result = f" -> ({types})" if several else f" -> {types}" if types else ""
         settings = f" with {ANY.text(func.attributes)}" if func.attributes else ""
         where = self.location(func.location)
         yield f"func @{func.name}{symbols}{arguments}{result}{settings}{where} {{"
@@ -197,8 +196,3 @@ def _grouped(op: BareOp, names: dict[AnyValue, str]) -> str:
 def _unnamed(value: AnyValue) -> str:
     """A value that is not defined before it is read: the IR is broken, the text says where."""
     return f"%undefined_{value.name or value.index}"
-
-
-def _joined(types: Iterable[str]) -> str:
-    listed = list(types)
-    return listed[0] if len(listed) == 1 else f"({', '.join(listed)})"

@@ -9,8 +9,8 @@ from enum import Enum
 from typing import Any, ClassVar
 
 from . import dtypes
-from .attributes import DTYPE, KINDS, SIZES, Frozen, Kind, Shape, kind_of, list_of, unlike
-from .dims import MAX_SIZE, Size, check_size
+from .attributes import DTYPE, SIZES, Frozen, Kind, Shape, kind_of
+from .dims import MAX_SIZE, check_size
 from .dtypes import DType
 from .errors import Unmet, require
 from .scanner import Scanner
@@ -206,18 +206,4 @@ def parse_type(scanner: Scanner) -> Type:
         scanner.fail_at(start, str(error))
 
 
-def same_size(left: Size, right: Size) -> bool:
-    """Whether two sizes are the same expression."""
-    return left is right or left == right
-
-
-def _type(value: Any) -> Type:
-    if not isinstance(value, Type):
-        raise unlike("a type", value)
-    return value
-
-
-TYPE = Kind("a type", _type, str, parse_type)
-KINDS[Type] = TYPE
-KINDS[tuple[Type, ...]] = list_of(TYPE)
 INDEX = Scalar(dtypes.i64)

@@ -30,14 +30,6 @@ def verify(module: Module | Func) -> None:
             _verify_references(func, module)
 
 
-def verify_op(op: Op) -> None:
-    """Check the rules that the op's declaration states."""
-    try:
-        op.__class__.verify(op)
-    except (Unmet, ValueError) as problem:
-        raise blame(op, str(problem)) from None
-
-
 def blame(op: BareOp, problem: str) -> VerifyError:
     """The error for an op: what is wrong, the op as it stands, its operands' types, its line."""
     types = ", ".join(operand.type.text for operand in op.operands)

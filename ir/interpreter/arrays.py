@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import DType, Kind
-from ..payloads import Array
-from ..rounding import rounded
+from ..payloads import Array, rounded
 
 
 def stored(array: Any, dtype: DType) -> Array:

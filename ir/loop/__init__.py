@@ -9,13 +9,7 @@ from .atomics import Atomic
 from .base import INDICES, Computation, LoopOp, Register
 from .constants import Constant
 from .control import For, If, While
-from .fragments import (
-    FragmentFill,
-    FragmentLoad,
-    FragmentMultiplyAccumulate,
-    FragmentStore,
-    Layout,
-)
+from .fragments import FragmentFill, FragmentLoad, FragmentMultiplyAccumulate, FragmentStore, Layout
 from .kinds import AtomicKind, BinaryKind, CompareKind, ReduceKind, UnaryKind
 from .lanes import Scope
 from .memory import Allocate, Length, Load, Prefetch, Store

@@ -6,16 +6,7 @@
 from .arg_reduce import ArgMaximum, ArgMinimum
 from .attention import Attention
 from .base import TensorOp
-from .bits import (
-    BitAnd,
-    BitNot,
-    BitOr,
-    BitXor,
-    CountLeadingZeros,
-    CountOnes,
-    ShiftLeft,
-    ShiftRight,
-)
+from .bits import BitAnd, BitNot, BitOr, BitXor, CountLeadingZeros, CountOnes, ShiftLeft, ShiftRight
 from .collectives import (
     AllGather,
     AllReduce,
@@ -55,14 +46,7 @@ from .elementwise import (
 )
 from .indexing import Combiner, Gather, Outside, Scatter
 from .random import RandomBits
-from .reduce import (
-    ReduceAnd,
-    ReduceMaximum,
-    ReduceMinimum,
-    ReduceOr,
-    ReduceProduct,
-    ReduceSum,
-)
+from .reduce import ReduceAnd, ReduceMaximum, ReduceMinimum, ReduceOr, ReduceProduct, ReduceSum
 from .scan import CumulativeMaximum, CumulativeMinimum, CumulativeProduct, CumulativeSum
 from .shape import Dim
 from .sort import Sort

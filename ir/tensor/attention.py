@@ -90,8 +90,7 @@ def _check_operands(query: Tensor, key: Tensor, value: Tensor) -> None:
 
 def _require_same(what: str, left: tuple[str, Size], right: tuple[str, Size]) -> None:
     require(
-        left[1] == right[1],
-        f"the {what} of {left[0]} is {left[1]}, that of {right[0]} {right[1]}",
+        left[1] == right[1], f"the {what} of {left[0]} is {left[1]}, that of {right[0]} {right[1]}"
     )
 
 

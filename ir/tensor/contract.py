@@ -14,8 +14,7 @@ import numpy as np
 from ..declare import Attr, Operand, Result, among
 from ..dtypes import INTEGERS, NUMBERS, DType
 from ..errors import require
-from ..payloads import Array
-from ..rounding import rounded
+from ..payloads import Array, rounded
 from ..types import Tensor
 from .axes import check_distinct, other_axes
 from .base import TensorOp

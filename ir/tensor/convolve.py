@@ -15,8 +15,7 @@ from ..declare import Attr, Operand, Result, among
 from ..dims import Size, floor_div, maximum
 from ..dtypes import NUMBERS, DType
 from ..errors import require
-from ..payloads import Array
-from ..rounding import rounded
+from ..payloads import Array, rounded
 from ..types import Tensor
 from .base import TensorOp, shape_of
 from .contract import check_dtypes, contraction, wider

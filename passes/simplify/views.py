@@ -8,7 +8,6 @@ from ...ir import tensor
 from ...ir.attributes import Shape
 from ...ir.rewriter import Rewriter, Rules, rewrite
 from ...ir.tensor.elementwise import Elementwise
-from ...ir.types import same_size
 from ...ir.values import AnyValue
 from .patterns import full, made_by, uniform
 
@@ -63,7 +62,7 @@ def reshape_unit_broadcast(op: tensor.Reshape, rewriter: Rewriter) -> AnyValue |
 
 def _same_but_for_units(left: Shape, right: Shape) -> bool:
     kept = [[size for size in shape if size != 1] for shape in (left, right)]
-    return len(kept[0]) == len(kept[1]) and all(map(same_size, *kept))
+    return kept[0] == kept[1]
 
 
 @rewrite(tensor.Broadcast)

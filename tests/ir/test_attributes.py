@@ -11,7 +11,6 @@ from brimstone.ir.dtypes import DType, f32, f64, i8
 from brimstone.ir.errors import ParseError, Unmet
 from brimstone.ir.payloads import Number
 from brimstone.ir.scanner import Scanner
-from brimstone.ir.types import Tensor, Type
 
 N = Symbol("n", 0, 64)
 
@@ -50,7 +49,6 @@ ROUND_TRIPS: list[tuple[Any, Any, str]] = [
     (tuple[tuple[int, int], ...], ((0, 1), (1, 0)), "[[0, 1], [1, 0]]"),
     (tuple[str, ...], ("a", "b"), '["a", "b"]'),
     (Shape, (N, 4), "[n, 4]"),
-    (Type, Tensor((N, 4), f32), "tensor<[n, 4], f32>"),
     (Frozen, Frozen({}), "{}"),
     (
         Frozen,
@@ -98,7 +96,6 @@ def test_floats_are_kept_as_doubles(value: float, text: str) -> None:
         (Frozen, 3, "expected a mapping {name: value, …}, got 3"),
         (Frozen, {"a b": 1}, "expected names in a mapping, got 'a b'"),
         (Frozen, {1: 2}, "expected names in a mapping, got 1"),
-        (Type, f32, "expected a type, got f32"),
     ],
 )
 def test_other_values_are_refused(annotation: Any, value: Any, said: str) -> None:

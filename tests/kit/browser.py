@@ -1,7 +1,7 @@
 """Pages in a real browser, without a window.
 
-Comes in: HTML, and a script to run in it, such as `press("j"); return $("name").textContent`.
-Goes out: what the script returns, or an error if anything went wrong in the page.
+Comes in: HTML, and a script, which calls `tell(name, result)` and in the end `told()`. Goes out:
+what it told.
 Never: a connection to anywhere, or a profile that outlives the test.
 """
 
@@ -16,68 +16,43 @@ from typing import Any
 import pytest
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
-QUIET = (
+OPTIONS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--disable-dev-shm-usage", "--virtual-time-budget=8000", "--window-size=1600,1000",
+    "--disable-dev-shm-usage", "--virtual-time-budget=30000", "--window-size=1600,1000",
 )  # fmt: skip
 SECONDS = 120
 
 needs_browser = pytest.mark.skipif(
-    BROWSER is None, reason="no browser here to show a page in: apt-get install chromium"
+    BROWSER is None, reason="there is no browser to show the page in: apt-get install chromium"
 )
 
-# The page's own policy lets no other script run, so it is left out; errors end up in the result.
+# A page's own policy lets no other script run, so it makes way for this one, which comes first.
 WATCH = """<script>
-const problems = [];
-addEventListener("error", (event) => problems.push(event.message));
-addEventListener("unhandledrejection", (event) => problems.push(String(event.reason)));
+const toldSoFar = {}, tell = (name, result) => (toldSoFar[name] = result ?? null);
+const told = () => document.body.append(Object.assign(document.createElement("pre"),
+  { id: "told", textContent: JSON.stringify(toldSoFar) }));
+tell("problems", []);
+addEventListener("error", (event) => toldSoFar.problems.push(event.message));
+addEventListener("unhandledrejection", (event) => toldSoFar.problems.push(String(event.reason)));
 </script>"""
-DRIVE = """<script>
-const later = () => new Promise((done) => setTimeout(done, 60));
-const press = async (key, target = document.activeElement) => {
-  target.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
-  await later();
-};
-const click = async (target) => (target.click(), await later());
-const text = (selector) => document.querySelector(selector).textContent;
-const texts = (selector) => [...document.querySelectorAll(selector)].map((each) => each.innerText);
-addEventListener("load", async () => {
-  let result = null;
-  try {
-    await later();
-    result = await (async () => { SCRIPT })();
-  } catch (error) {
-    problems.push(String(error));
-  }
-  const shown = document.createElement("pre");
-  shown.id = "result";
-  shown.textContent = JSON.stringify({ result, problems });
-  document.body.append(shown);
-});
-</script></body>"""
 
 
 def dom(page: Path, fragment: str = "", *options: str) -> str:
     """The elements of a page when all its scripts have run, as HTML."""
     assert BROWSER is not None
-    profile = page.with_name("profile")
-    command = [BROWSER, *QUIET, *options, f"--user-data-dir={profile}", "--dump-dom"]
-    done = subprocess.run(
-        [*command, page.as_uri() + fragment],
-        check=True, capture_output=True, text=True, timeout=SECONDS,
-    )  # fmt: skip
+    profile = f"--user-data-dir={page.with_name('profile')}"
+    command = [BROWSER, *OPTIONS, *options, profile, "--dump-dom", page.as_uri() + fragment]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=SECONDS)
     return done.stdout
 
 
-def drive(html: str, folder: Path, script: str, fragment: str = "", *options: str) -> Any:
-    """What a script returns that runs in the page, once it is loaded."""
-    free = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', WATCH, html)
-    assert free != html
-    page = folder / "driven.html"
-    page.write_text(free.replace("</body>", DRIVE.replace("SCRIPT", script)), encoding="utf-8")
-    found = re.search(r'<pre id="result">(.*?)</pre>', dom(page, fragment, *options), re.DOTALL)
-    assert found is not None, "the script did not end"
-    outcome = json.loads(unescape(found[1]))
-    assert outcome["problems"] == []
-    return outcome["result"]
+def tales(html: str, script: str, folder: Path, *options: str) -> dict[str, Any]:
+    """What a script tells that runs at the end of the page; "problems" are errors of the page."""
+    watched = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', WATCH, html)
+    assert watched != html
+    page = folder / "watched.html"
+    page.write_text(watched.replace("</body>", f"<script>{script}</script></body>"), "utf-8")
+    found = re.search(r'<pre id="told">(.*?)</pre>', dom(page, "", *options), re.DOTALL)
+    assert found is not None, "the script did not come to its end"
+    return json.loads(unescape(found[1]))

@@ -1,12 +1,14 @@
 """Recipes for ops that combine many elements: reductions, scans, sorts, contractions, attention."""
 
+import numpy as np
+
 from brimstone.ir import tensor
 from brimstone.ir.declare import Op
 from brimstone.ir.dtypes import ALL, FLOATS, INTEGERS, NUMBERS, ORDERED, DType
 from brimstone.ir.func import Yield
 from brimstone.ir.types import Tensor
 from brimstone.ir.values import AnyValue
-from kit.draft import Draft, Unsuitable, require_small, volume
+from kit.draft import Draft, Unsuitable, largest_of, require_small, volume
 from kit.recipes import recipe
 
 ONE_OR_MORE = (1, 1, 1, 2, 2, 2, 3, 3, 4, 5)
@@ -33,8 +35,11 @@ def draw_scan(draft: Draft, cls: type[Op]) -> object:
 
 @recipe(tensor.arg_reduce.ArgReduction)
 def draw_place(draft: Draft, cls: type[Op]) -> object:
+    """In a dtype that can count to the end of the axis."""
     x = draft.operand(_accepted(cls), ONE_OR_MORE, least=1)
-    return draft.emit(cls, x, axis=_axis(draft, x), dtype=draft.dtype(INTEGERS))
+    axis = _axis(draft, x)
+    wide = {each for each in INTEGERS if np.iinfo(each.storage).max >= largest_of(x.shape[axis])}
+    return draft.emit(cls, x, axis=axis, dtype=draft.dtype(wide))
 
 
 @recipe(tensor.Sort)
