@@ -8,6 +8,7 @@ Never: a replacement of another type, an endless loop, or a change that the jour
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from .builder import Builder
@@ -109,13 +110,12 @@ class Rules:
         self.rewrites: tuple[Rewrite, ...] = ()
         for part in parts:
             self.rewrites += part.rewrites if isinstance(part, Rules) else (part,)
-        self.by_class: dict[type[BareOp], tuple[Named, ...]] = {}
+        self.of = cache(self._of)
 
-    def of(self, cls: type[BareOp]) -> tuple[Named, ...]:
-        """The names and functions of the rewrites for ops of `cls`, kept in `by_class`."""
+    def _of(self, cls: type[BareOp]) -> tuple[Named, ...]:
+        """The names and functions of the rewrites for ops of `cls`."""
         matching = (each for each in self.rewrites if issubclass(cls, each.classes))
-        self.by_class[cls] = found = tuple((each.name, each.function) for each in matching)
-        return found
+        return tuple((each.name, each.function) for each in matching)
 
     def without(self, name: str) -> "Rules":
         """The same set but for one rewrite."""
@@ -145,7 +145,7 @@ class _Driver:
 
     def run(self) -> None:
         """Look at every op until none is left."""
-        worklist, queued, rules, rewriter = self.worklist, self.queued, self.rules, self.rewriter
+        worklist, queued, of, rewriter = self.worklist, self.queued, self.rules.of, self.rewriter
         while worklist:
             op = worklist.pop()
             queued.discard(op)
@@ -159,7 +159,7 @@ class _Driver:
                 if op.pure:
                     self._erase(op)
                     continue
-            for name, function in rules.by_class.get(op.__class__) or rules.of(op.__class__):
+            for name, function in of(op.__class__):
                 if rewriter.block is not block:
                     rewriter.move_to(block)
                 rewriter.before, rewriter.location = op, op.location

@@ -301,7 +301,7 @@ class Block:
             self.numbering.setdefault(op.identity, op)
 
     def move(self, op: Op, before: Op) -> None:
-        """Put an op of this block before another one."""
+        """Put an op, of this block or another, before one of this block."""
         operands = op.operands
         op.detach()
         for operand in operands:

@@ -8,10 +8,10 @@ Never: a change to what is copied, or a check.
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
-from ..ir.attributes import SIZE, SIZES, Shape
+from ..ir.attributes import SIZE, SIZES, Frozen, Shape
 from ..ir.builder import Builder, make
 from ..ir.declare import declared_class
-from ..ir.dims import Size, symbols
+from ..ir.dims import Dim, Size, symbols
 from ..ir.func import Func, Module
 from ..ir.payloads import Array, Dense
 from ..ir.types import Shaped, Type
@@ -30,6 +30,7 @@ def copy_func(func: Func, resize: Resize | None = None) -> Func:
     """A copy of one func; symbols that no size needs any more are left out when it is resized."""
     copy = Func(func.name, (), func.symbols, func.attributes, func.location)
     if resize is not None:
+        copy.attributes = resized_settings(func.attributes, resize)
         kept = {each for symbol in func.symbols for each in symbols(resize(symbol))}
         copy.symbols = tuple(symbol for symbol in func.symbols if symbol in kept)
     copier = _Copier(resize)
@@ -137,6 +138,17 @@ def resized_shape(shape: Shape, resize: Resize) -> Shape:
     return tuple(resize(size) for size in shape)
 
 
+def resized_settings(setting: Any, resize: Resize) -> Any:
+    """A setting with each symbolic size in it replaced; plain integers may mean anything."""
+    if isinstance(setting, Dim):
+        return resize(setting)
+    if isinstance(setting, tuple):
+        return tuple([resized_settings(each, resize) for each in cast(tuple[Any, ...], setting)])
+    if isinstance(setting, Frozen):
+        return Frozen({name: resized_settings(each, resize) for name, each in setting.items()})
+    return setting
+
+
 def resized_attributes(op: Op, resize: Resize) -> tuple[Any, ...]:
     """The attributes with each size replaced, in those that are sizes; arrays are cut to fit."""
     changed = list(op.attributes)
@@ -146,6 +158,8 @@ def resized_attributes(op: Op, resize: Resize) -> tuple[Any, ...]:
             changed[place] = resize(value)
         elif field.kind is SIZES and value is not None:
             changed[place] = SIZES.normalise(resized_shape(value, resize))
+        elif isinstance(value, Frozen):
+            changed[place] = resized_settings(value, resize)
         elif isinstance(value, Dense):
             shape = cast(tuple[int, ...], resized_shape(value.shape, resize))
             array: Array = value.array[tuple(slice(size) for size in shape)]

@@ -63,6 +63,14 @@ def bypass_ops(module: Module) -> Iterator[Change]:
             yield _edit(func, _bypass, place, 1, stand_in)
 
 
+def return_operands(module: Module) -> Iterator[Change]:
+    """Return what an op reads, and what a region of it yields, instead of what it makes."""
+    for func, place, op in _places(module):
+        if any(result in func.results for result in op.results):
+            for number in range(len(op.regions)) if op.regions else (None,):
+                yield _edit(func, _return_operands, place, number)
+
+
 def inline_regions(module: Module) -> Iterator[Change]:
     """Put the ops of a region in the place of the op that holds it, as if it ran once."""
     for func, place, op in _places(module):
@@ -121,6 +129,7 @@ KINDS: tuple[Callable[[Module], Iterable[Change]], ...] = (
     drop_results,
     bypass_chunks,
     bypass_ops,
+    return_operands,
     inline_regions,
     empty_regions,
     drop_arguments,
@@ -239,8 +248,21 @@ def _bypass(func: Func, start: int, count: int, stand_in: StandIn) -> None:
         op.detach()
 
 
-def _inline(func: Func, place: int, number: int) -> None:
-    """As if the region ran once, on the op's operands in order, as far as their types fit."""
+def _return_operands(func: Func, place: int, number: int | None) -> None:
+    """The more is returned, the less has to survive until the end to be seen."""
+    op = _ops(func)[place]
+    seen = op.operands
+    if number is not None:
+        seen += _inline(func, place, number)
+    kept = [value for value in func.results if value not in op.results]
+    func.body.terminator.set_operands(tuple(dict.fromkeys((*kept, *seen))))
+    if number is None:
+        _bypass(func, place, 1, fresh_argument)
+
+
+def _inline(func: Func, place: int, number: int) -> tuple[AnyValue, ...]:
+    """As if the region ran once, on the op's operands in order, as far as their types fit; return
+    what it yields."""
     op = _ops(func)[place]
     region = op.regions[number]
     left = list(op.operands)
@@ -256,6 +278,7 @@ def _inline(func: Func, place: int, number: int) -> None:
         fitting = [each for each in yielded[result.index :] + yielded if each.type is result.type]
         replace(result, fitting[0] if fitting else fresh_argument(func, op, result))
     op.detach()
+    return yielded
 
 
 def _hand_on(func: Func, place: int, number: int, which: tuple[int, ...]) -> None:

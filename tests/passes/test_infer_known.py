@@ -90,11 +90,17 @@ KNOWN = [
     ("tensor.pad %few {low = [1], high = [0], interior = [0], value = 9} : tensor<[5], i32>",
      "0..9"),
     ("tensor.flip %few {axes = [0]} : tensor<[4], i32>", "0..3"),
+    ("tensor.gather %threes, %at {axes = [0], outside = clamp} : tensor<[4], i32>", "3..3"),
+    ("tensor.gather %threes, %at {axes = [0], outside = zero} : tensor<[4], i32>", "0..3"),
+    ("tensor.scatter %signed, %at, %few {axes = [0], combiner = set} : tensor<[n], i32>",
+     "-128..127"),
+    ("tensor.scatter %threes, %at, %few {axes = [0], combiner = add} : tensor<[n], i32>",
+     "-2147483648..2147483647"),
     ("tensor.bitcast %u {dtype = i8} : tensor<[n], i8>", "-128..127"),
 ]  # fmt: skip
 
 PROGRAM = """
-func @f<n: 0..64, w: 0..1000>(%u: tensor<[n], u8>, %k: tensor<[n], i8>, %p: tensor<[n], bool>, %x: tensor<[n], f32>, %y: tensor<[w], f32>) -> () {{
+func @f<n: 0..64, w: 0..1000>(%u: tensor<[n], u8>, %k: tensor<[n], i8>, %p: tensor<[n], bool>, %x: tensor<[n], f32>, %y: tensor<[w], f32>, %at: tensor<[4, 1], i32>) -> () {{
   %fifteen = tensor.constant {{value = 15}} : tensor<[], i32>
   %fifteens = tensor.broadcast %fifteen {{shape = [n], axes = []}} : tensor<[n], i32>
   %three = tensor.constant {{value = 3}} : tensor<[], i32>

@@ -1,7 +1,6 @@
 """Wrong changes planted in three passes: random programs find each, `bisect` names the rule and the
 user's line, `reduce` leaves a handful of ops; with the right pass, nothing is found there."""
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -20,6 +19,7 @@ from brimstone.passes.context import Context
 from brimstone.passes.cse import cse
 from brimstone.passes.declare import Pass, pipeline_pass
 from brimstone.passes.examine import DIFFERS, examine
+from brimstone.passes.hoist import hoist
 from brimstone.passes.manager import count_ops
 from brimstone.passes.reduce import fails_like, reduce_module
 from brimstone.passes.simplify import SIMPLIFY, simplify
@@ -65,34 +65,19 @@ def cse_blind(func: Func, context: Context) -> None:
             op.erase()
 
 
-def hoisting(name: str, unchanged: Callable[[tensor.Loop], Mapping[AnyValue, AnyValue]]) -> Pass:
-    """A pass that moves ops before a loop; `unchanged` says which arguments are what outside."""
-
-    @pipeline_pass(name)
-    def hoist(func: Func, context: Context) -> None:
-        """Move what every step of a loop computes alike to before the loop."""
-        for loop in [op for op in func.walk() if isinstance(op, tensor.Loop)]:
-            known = unchanged(loop)
-            for op in [op for op in loop.body if op.numbered]:
-                operands = tuple(known.get(operand, operand) for operand in op.operands)
-                inside = any(operand.block is loop.body for operand in operands)
-                if not inside and context.allow(name, op):
-                    move_before(loop, op, operands)
-
-    return hoist
-
-
-def move_before(loop: Op, op: Op, operands: tuple[AnyValue, ...]) -> None:
-    """Put an op of a loop's body before the loop, where it reads other operands."""
-    assert loop.block is not None
-    op.detach()
-    op.set_operands(operands)
-    loop.block.insert(op, loop)
-
-
-def carries(loop: tensor.Loop) -> Mapping[AnyValue, AnyValue]:
-    """Each carry as what it begins with, which is wrong from the second step on."""
-    return dict(zip(loop.body.arguments[1:], loop.carries, strict=False))
+@pipeline_pass("hoist_carries")
+def hoist_carries(func: Func, context: Context) -> None:
+    """Move ops before the loop they are in, also those that read a carry, which is wrong from the
+    second step on."""
+    for loop in [op for op in func.walk() if isinstance(op, tensor.Loop)]:
+        begin = dict(zip(loop.body.arguments[1:], loop.carries, strict=False))
+        for op in [op for op in loop.body if op.numbered]:
+            operands = tuple(begin.get(operand, operand) for operand in op.operands)
+            inside = any(operand.block is loop.body for operand in operands)
+            if not inside and loop.block is not None and context.allow("hoist_carries", op):
+                op.detach()
+                op.set_operands(operands)
+                loop.block.insert(op, loop)
 
 
 @dataclass(frozen=True)
@@ -111,9 +96,7 @@ class Planted:
 PLANTED = (
     Planted(simplify_more, simplify, "add_zero", 5),
     Planted(cse_blind, cse, "cse_blind", 5),
-    Planted(
-        hoisting("hoist_carries", carries), hoisting("hoist", lambda _: {}), "hoist_carries", 8
-    ),
+    Planted(hoist_carries, hoist, "hoist_carries", 8),
 )
 each = pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.wrong.name)
 
