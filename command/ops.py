@@ -41,7 +41,7 @@ operands   = operand { "," operand }
 operand    = "%" word | "[" [ values ] "]"
 attributes = "{" word "=" attribute { "," word "=" attribute } "}"
 region     = arguments "{" { op } "}"
-attribute  = integer | dim | number | "true" | "false" | string | word | dtype | "@" word | type
+attribute  = integer | dim | number | "true" | "false" | string | word | dtype | "@" word
            | "[" [ attribute { "," attribute } ] "]" | mapping
 mapping    = "{" [ word ":" attribute { "," word ":" attribute } ] "}"
 type       = "tensor<" shape "," dtype ">" | "tile<" shape "," dtype ">"

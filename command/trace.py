@@ -20,8 +20,7 @@ from .programs import pipeline_of, read_program, readable_errors
 def trace(  # long: a parameter for each option of the command
     file: Annotated[str, typer.Argument(help="The IR to read; - for standard input.")],
     passes: Annotated[
-        str | None,
-        typer.Option(help="Such as 'simplify,cse,dead'; else the file's // RUN: lines."),
+        str | None, typer.Option(help="Such as 'simplify,cse,dead'; else the file's // RUN: lines.")
     ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Write the page here.")] = Path(
         "trace.html"

@@ -129,7 +129,7 @@ class Reducer:
 
 
 def weigh(module: Module) -> Weight:
-    """What must fall with every step: ops first, then results, arguments, sizes, constants."""
+    """What must fall with every step: ops, then results, arguments, sizes, constants, settings."""
     ops = [op for func in module for op in func.walk() if not op.terminator]
     values = [value for func in module for value in func.arguments]
     values += [result for op in ops for result in op.results]
@@ -145,4 +145,5 @@ def weigh(module: Module) -> Weight:
             for size in value.type.shape
         ),
         sum(complexity(op.attributes[0]) for op in ops if op.is_constant),
+        sum(len(func.attributes) + len(func.symbols) for func in module),
     )

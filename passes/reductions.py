@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.attributes import Ref
+from ..ir.attributes import Frozen, Ref
 from ..ir.builder import Builder
 from ..ir.declare import declared_class
 from ..ir.dims import Dim, Size, Symbol, substitute
@@ -124,6 +124,15 @@ def simplify_constants(module: Module) -> Iterator[Change]:
             yield _edit(func, _fill, place, number)
 
 
+def drop_settings(module: Module) -> Iterator[Change]:
+    """Leave out a func's settings, and the name of a size that it may not need."""
+    for func in module:
+        if func.attributes:
+            yield _edit(func, _drop_attributes)
+        for symbol in func.symbols:
+            yield _edit(func, _drop_symbol, symbol)
+
+
 KINDS: tuple[Callable[[Module], Iterable[Change]], ...] = (
     drop_funcs,
     drop_results,
@@ -135,6 +144,7 @@ KINDS: tuple[Callable[[Module], Iterable[Change]], ...] = (
     drop_arguments,
     shrink_sizes,
     simplify_constants,
+    drop_settings,
 )
 
 
@@ -177,7 +187,7 @@ def complexity(value: Payload) -> int:
     return 1 if np.all(value.array == 1) else 2
 
 
-def _edit(func: Func, action: Callable[..., None], *arguments: Any) -> Change:
+def _edit(func: Func, action: Callable[..., object], *arguments: Any) -> Change:
     """The change that lets `action` work on the copy of one func."""
 
     def change(module: Module) -> Module:
@@ -302,6 +312,14 @@ def _drop_unread_arguments(func: Func) -> None:
     for index, argument in enumerate(kept):
         argument.index = index
     func.body.arguments = kept
+
+
+def _drop_attributes(func: Func) -> None:
+    func.attributes = Frozen({})
+
+
+def _drop_symbol(func: Func, unneeded: Symbol) -> None:
+    func.symbols = tuple(symbol for symbol in func.symbols if symbol is not unneeded)
 
 
 def _unite_arguments(func: Func, place: int, earlier: int) -> None:

@@ -38,7 +38,7 @@ NAMES = [str(path.relative_to(ROOT)) for path in DOCUMENTS]
 MOST_LINES = {"docs/add-an-op.md": 100, "docs/add-a-pass.md": 100, "docs/architecture.md": 120}
 
 BLOCK = re.compile(
-    r"(?:^<!-- (?P<role>file|into|prints|output):? ?(?P<where>.*?) -->\n)?"
+    r"(?:^<!-- (?P<role>file|into|prints|output)(?:: (?P<where>[^\n]*))? -->\n)?"
     r"^```(?P<language>\w+)\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
@@ -134,6 +134,7 @@ def run_cases(file: Path, text: str) -> None:
 @pytest.fixture
 def reader(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Reader]:
     """A reader, whose traces are wiped out afterwards."""
+    import_module("brimstone.ir.dialects")  # every op there is, or it would be taken for a trace
     tables = [(table, dict(table)) for table in (REGISTRY, PASSES, RECIPES)]
     monkeypatch.chdir(ROOT)
     yield Reader(monkeypatch, tmp_path)

@@ -7,7 +7,7 @@ Comes in: a func, after each pass. Goes out: a name for each of its values.
 Never: a lasting change to the hints of the func, which the next pass sees.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 
 from ...ir.func import Func
@@ -61,7 +61,7 @@ def values_of(func: Func) -> Iterator[AnyValue]:
 
 
 @contextmanager
-def called(names: Mapping[AnyValue, str]) -> Iterator[None]:
+def called(names: Mapping[AnyValue, str]) -> Generator[None]:
     """While this lasts, the printer calls the values so: a hint that is unique is used as it is."""
     hints = {value: value.name for value in names}
     try:

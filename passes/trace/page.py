@@ -14,7 +14,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-SCRIPTS = ("model.js", "text.js", "rows.js", "panels.js", "page.js")
+SCRIPTS = ("model.js", "text.js", "rows.js", "panels.js", "search.js", "page.js", "input.js")
 MARKER = re.compile(r"\{\{(\w+)\}\}")
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'"
 
@@ -39,4 +39,4 @@ def json_for_html(value: object) -> str:
 
 
 def _part(name: str) -> str:
-    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+    return files(__name__.rpartition(".")[0]).joinpath(name).read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ from brimstone.ir.func import Func, Module
 from brimstone.ir.parser import parse
 from brimstone.ir.printer import print_module
 from brimstone.ir.rewriter import Rewriter, Rules, apply, rewrite
-from brimstone.ir.values import AnyValue
+from brimstone.ir.values import AnyValue, replace
 from brimstone.ir.verifier import verify
 from brimstone.passes.context import Context
 from brimstone.passes.copying import copy_module
@@ -236,6 +236,39 @@ def test_a_copy_is_equal_and_separate(text: str) -> None:
     assert weigh(copy) == weigh(module)
     ops = {op for func in module for op in func.walk()}
     assert not ops & {op for func in copy for op in func.walk()}
+
+
+CHOICE = """
+func @f<n: 0..8, m: 1..9>(%x: tensor<[m], f32>, %p: tensor<[], bool>) -> tensor<[], i64>
+    with {target: "cpu"} {
+  %a = tensor.constant {value = 0} : tensor<[], i64>
+  %y = tensor.cond %p, %a (%t: tensor<[], i64>) {
+    %b = tensor.constant {value = 5} : tensor<[], i64>
+    %c = tensor.add %b, %t : tensor<[], i64>
+    yield %c
+  } (%t: tensor<[], i64>) {
+    yield %t
+  } : tensor<[], i64>
+  return %y
+}
+"""
+
+
+@pipeline_pass("blind")
+def blind(func: Func, context: Context) -> None:
+    """Take all constants of a type for one."""
+    constants = [op for op in func.walk() if isinstance(op, tensor.Constant)]
+    for op in constants[1:]:
+        if op.result.type is constants[0].result.type and context.allow("blind", op):
+            replace(op.result, constants[0].result)
+
+
+def test_what_an_op_reads_is_returned_and_nothing_unneeded_is_left() -> None:
+    reduced = reduce_module(parse(CHOICE), differs_after((blind,)))
+    constants = ["tensor.constant", "tensor.constant"]
+    assert [op.name for op in reduced.main.walk()] == [*constants, "return"]
+    assert not reduced.main.attributes
+    assert not reduced.main.symbols
 
 
 def test_attempts_are_few() -> None:
