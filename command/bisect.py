@@ -19,8 +19,7 @@ from .programs import fail, pipeline_of, read_program, readable_errors
 def bisect(
     file: Annotated[str, typer.Argument(help="The IR to read; - for standard input.")],
     passes: Annotated[
-        str | None,
-        typer.Option(help="Such as 'simplify,cse,dead'; else the file's // RUN: lines."),
+        str | None, typer.Option(help="Such as 'simplify,cse,dead'; else the file's // RUN: lines.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Which random arguments to run on.")] = 0,
     tolerance: Annotated[

@@ -36,8 +36,7 @@ def list_passes(asked: bool) -> None:
 def opt(  # noqa: PLR0913, PLR0917 # long: a parameter for each option of the command
     file: Annotated[str, typer.Argument(help="The IR to read; - for standard input.")],
     passes: Annotated[
-        str | None,
-        typer.Option(help="Such as 'simplify,cse,dead'; else the file's // RUN: lines."),
+        str | None, typer.Option(help="Such as 'simplify,cse,dead'; else the file's // RUN: lines.")
     ] = None,
     verify: Annotated[bool, typer.Option(help="Check the IR before and after each pass.")] = True,
     diff: Annotated[bool, typer.Option("--diff", help="Show what each pass changes.")] = False,
@@ -55,8 +54,7 @@ def opt(  # noqa: PLR0913, PLR0917 # long: a parameter for each option of the co
         Path | None, typer.Option("--output", "-o", help="Write the IR here instead of printing.")
     ] = None,
     listed: Annotated[
-        bool,
-        typer.Option("--list", callback=list_passes, is_eager=True, help="Show every pass."),
+        bool, typer.Option("--list", callback=list_passes, is_eager=True, help="Show every pass.")
     ] = False,
 ) -> None:
     """Run passes over a file of IR and print what becomes of it."""

@@ -70,10 +70,7 @@ def test_imported_from_where_it_was_installed() -> None:
     if expected is None:
         pytest.skip("BRIMSTONE_EXPECT_FROM is not set")
     source = Path(runtime.__file__).resolve()
-    places = {
-        "wheel": Path(sys.prefix).resolve(),
-        "checkout": TESTS.parent,
-    }
+    places = {"wheel": Path(sys.prefix).resolve(), "checkout": TESTS.parent}
     assert source.is_relative_to(places[expected])
     if expected == "wheel":
         assert native.library_path().parent == source.parents[1]

@@ -32,10 +32,7 @@ class View(TileOp, name="tile.view"):
 
     @staticmethod
     def infer(
-        view: types.View,
-        offsets: Sequence[Scalar],
-        sizes: Sequence[Scalar],
-        axes: tuple[int, ...],
+        view: types.View, offsets: Sequence[Scalar], sizes: Sequence[Scalar], axes: tuple[int, ...]
     ) -> types.View:
         check_facts(view)
         one_an_axis("offsets", offsets, view.rank)

@@ -51,8 +51,7 @@ def use(rules: Rules, func: Func, known: Known, context: Context) -> None:
         if context.spent:
             return
         if op.block is not None and not op.unused:
-            found = rules.by_class.get(op.__class__)
-            _rewrite(op, rules.of(op.__class__) if found is None else found, rewriter, context)
+            _rewrite(op, rules.of(op.__class__), rewriter, context)
 
 
 def _rewrite(op: Op, rules: tuple[Named, ...], rewriter: Knowing, context: Context) -> None:

@@ -14,10 +14,9 @@ import numpy as np
 
 from brimstone.ir.attributes import Shape
 from brimstone.ir.builder import Builder
-from brimstone.ir.declare import Op
+from brimstone.ir.declare import Op, Role
 from brimstone.ir.dims import Symbol
 from brimstone.ir.dtypes import of_numpy
-from brimstone.ir.declare import Role
 from brimstone.ir.func import Func, Module, Return
 from brimstone.ir.interpreter import interpret
 from brimstone.ir.parser import parse

@@ -177,8 +177,7 @@ def test_a_module_that_is_not_interesting_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("condition", "expected"),
-    [("true", "tensor.exp"), ("false", "tensor.tanh")],
+    ("condition", "expected"), [("true", "tensor.exp"), ("false", "tensor.tanh")]
 )
 def test_a_branch_is_inlined(condition: str, expected: str) -> None:
     text = """

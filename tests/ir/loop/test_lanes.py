@@ -234,13 +234,7 @@ def refused(func: Func, arguments: list[Any], **named: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    "given",
-    [
-        [np.float32(1)],
-        np.zeros(3),
-        np.zeros((1, 3), np.float32),
-        np.float32(1),
-    ],
+    "given", [[np.float32(1)], np.zeros(3), np.zeros((1, 3), np.float32), np.float32(1)]
 )
 def test_a_buffer_is_an_array_of_rank_1(given: Any) -> None:
     said = refused(kernel("%b: buffer<f32, global>", ""), [given])

@@ -1,6 +1,7 @@
 """attention, against a loop over every row."""
 
 from math import exp, inf, log
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ n = Symbol("n")
 TYPES = Tensor((1, 4, 2, 3), f32), Tensor((1, 2, 5, 3), f32), Tensor((1, 2, 5, 6), f32)
 
 
-def attended(query, key, value, scale, score=lambda score, *at: score):
+def attended(query, key, value, scale: float, score: Any = lambda score, *at: score):
     """Output and log-sum-exp by definition, in double precision."""
     batch, heads, rows, _ = query.shape
     output = np.zeros((*query.shape[:3], value.shape[3]))
@@ -40,7 +41,7 @@ def attended(query, key, value, scale, score=lambda score, *at: score):
     return output, sums
 
 
-def arrays(dtype, batch=2, heads=4, groups=2, rows=3, columns=5, width=4, depth=2):
+def arrays(dtype, batch=2, heads=4, groups=2, rows=3, columns=5, width=4, depth=2) -> Any:
     rng = np.random.default_rng(rows)
     query, pairs = (batch, heads, rows, width), (batch, groups, columns)
     shapes = query, (*pairs, width), (*pairs, depth)
@@ -71,7 +72,7 @@ def test_softmax_of_scores_times_values_in_every_dtype(dtype):
     program = text(dtype)
     assert print_module(parse(print_module(parse(program)))) == print_module(parse(program))
     output, sums = run(program, *given)
-    expected = attended(*[each.astype(np.float64) for each in given], 0.5)
+    expected = attended(*[each.astype(np.float64) for each in given], scale=0.5)
     assert (output.dtype, sums.dtype) == (dtype.storage, dtype.accumulator.storage)
     exact = 1e-12 if dtype is f64 else 1e-5
     np.testing.assert_allclose(sums, expected[1], rtol=exact, atol=exact)
@@ -82,7 +83,7 @@ def test_softmax_of_scores_times_values_in_every_dtype(dtype):
 @pytest.mark.parametrize(("heads", "groups"), [(1, 1), (4, 4), (4, 1), (6, 3)])
 def test_neighbouring_heads_share_keys_and_values(heads, groups):
     given = arrays(f64, heads=heads, groups=groups)
-    for found, expected in zip(run(text(f64), *given), attended(*given, 0.5), strict=True):
+    for found, expected in zip(run(text(f64), *given), attended(*given, scale=0.5), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
@@ -105,7 +106,7 @@ def test_the_region_changes_scores_with_the_help_of_captures():
     def masked(score, b, h, t, s):
         return score if mask[t, s] else -inf
 
-    expected = attended(*given, 0.5, masked)
+    expected = attended(*given, scale=0.5, score=masked)
     np.testing.assert_allclose(output, expected[0], rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(sums, expected[1], rtol=1e-5, atol=1e-6)
 
@@ -121,7 +122,7 @@ def test_a_row_without_scores_is_zero():
 @pytest.mark.parametrize("empty", ["batch", "rows", "columns", "width", "depth"])
 def test_sizes_of_zero(empty):
     given = arrays(f64, **{empty: 0})
-    for found, expected in zip(run(text(f64), *given), attended(*given, 0.5), strict=True):
+    for found, expected in zip(run(text(f64), *given), attended(*given, scale=0.5), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-12)
     no_heads = arrays(f64, heads=0, groups=0)
     assert [each.shape for each in run(text(f64), *no_heads)] == [(2, 0, 3, 2), (2, 0, 3)]
@@ -171,7 +172,7 @@ def test_attention_of_constants_is_not_folded():
     assert isinstance(made[0].op, tensor.Attention)
 
 
-def refused(types=TYPES, takes=None, gives=0, impure=False):
+def refused(types=TYPES, takes=None, gives: int | None = 0, impure=False):
     """What building complains about; the region takes `takes` and yields argument `gives`."""
     func = Func("f", [*types, Scalar(boolean)])
     builder = Builder(func.body)

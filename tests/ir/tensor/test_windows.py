@@ -6,7 +6,7 @@ import pytest
 from brimstone.ir import tensor
 from brimstone.ir.dims import Symbol
 from brimstone.ir.dtypes import ALL, bf16, f32, f64, i8
-from brimstone.ir.payloads import Number, payload
+from brimstone.ir.payloads import Number, Payload, payload
 from brimstone.ir.types import Tensor
 from kit.calls import call, counted, failure, filled, refusal, run, same_bits
 
@@ -174,7 +174,7 @@ def test_pad_by_symbolic_sizes():
 
 
 def test_pad_refuses_what_is_wrong_for_every_size():
-    def said(value=ZERO, **changed):
+    def said(value: Payload = ZERO, **changed):
         bounds = {"low": (0,), "high": (0,), "interior": (0,)} | changed
         return refusal(tensor.Pad, Tensor((n,), f32), **bounds, value=value)
 
