@@ -98,6 +98,8 @@ class Reader:
     def write(self, where: str, text: str) -> None:
         """A new module of the package, or a file of tests, which are run."""
         name = module_name(where)
+        for op in [op for op, cls in REGISTRY.items() if cls.__module__ == name]:
+            del REGISTRY[op]  # this checkout has followed the guide already
         module = ModuleType(name)
         module.__package__ = name.rpartition(".")[0]
         self.patch.setitem(sys.modules, name, module)
