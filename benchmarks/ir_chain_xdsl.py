@@ -2,6 +2,8 @@
 
 import time
 
+# pyright: reportMissingImports=false
+# xDSL is an extra (`peers`), which a plain checkout does not have.
 from xdsl.context import Context
 from xdsl.dialects import arith, builtin, func
 from xdsl.dialects.builtin import Builtin, ModuleOp, f32

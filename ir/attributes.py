@@ -9,6 +9,7 @@ Never: a Python callable; a user's function is a `Ref` to a named func or "packa
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from operator import index
+from struct import Struct
 from types import UnionType
 from typing import Annotated, Any, Union, cast, get_args, get_origin
 
@@ -24,6 +25,7 @@ from .scanner import NUMBER as NUMBER_TOKEN
 from .scanner import STRING as STRING_TOKEN
 
 Shape = tuple[Size, ...]
+_bits = Struct("<d").pack
 
 
 class Kind:
@@ -58,13 +60,13 @@ class Double(float):
     __slots__ = ()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, float) and self.hex() == other.hex()
+        return isinstance(other, float) and _bits(self) == _bits(other)
 
     def __ne__(self, other: object) -> bool:
         return not self == other  # float has its own
 
     def __hash__(self) -> int:
-        return hash(self.hex())
+        return hash(_bits(self))
 
 
 def unlike(expected: str, value: Any) -> Unmet:
@@ -205,6 +207,9 @@ class Frozen(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._table)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Frozen, (self._table,)
+
     def __hash__(self) -> int:
         return hash(self._items)
 
@@ -243,6 +248,8 @@ def _read_number(scanner: Scanner) -> Pending:
     if scanner.accept("empty"):
         scanner.expect("<")
         shape = INTEGERS.parse(scanner)
+        if 0 not in shape or min(shape) < 0:
+            scanner.fail("a shape with a size of 0 before")
         scanner.expect(">")
         return Pending([], shape)
     if not scanner.at("["):

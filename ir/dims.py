@@ -17,7 +17,7 @@ from typing import Any, TypeAlias, Union
 
 DEFAULT_MAXIMUM, MAX_SIZE = 2**31 - 1, 2**63 - 1
 # What one expression may have, so that none exhausts memory or the stack.
-MAX_TERMS, MAX_TEXT, MAX_DEPTH = 256, 16384, 24
+MAX_TERMS, MAX_PARTS, MAX_DEGREE, MAX_TEXT, MAX_DEPTH = 256, 64, 64, 16384, 24
 
 Size: TypeAlias = Union[int, "Dim"]
 Monomial: TypeAlias = "tuple[Atom, ...]"
@@ -317,8 +317,8 @@ def _extreme(kind: type[Atom], sizes: Sequence[Size]) -> Size:
         return low >= 0 if kind is Minimum else high <= 0
 
     flat = {part for size in sizes for part in (size.parts if isinstance(size, kind) else (size,))}
-    if not 0 < len(flat) <= MAX_TERMS:
-        raise DimError(f"the {kind.__name__} of {len(flat)} sizes: give 1 to {MAX_TERMS}")
+    if not 0 < len(flat) <= MAX_PARTS:
+        raise DimError(f"the {kind.__name__} of {len(flat)} sizes: give 1 to {MAX_PARTS}")
     kept: tuple[Size, ...] = ()
     # Ints come first here: where two are always equal, the first one stays.
     for size in sorted(flat, key=lambda size: (isinstance(size, int), _key_of(size)), reverse=True):
@@ -350,14 +350,15 @@ def _make_symbol(name: str, minimum: int, maximum: int, multiple: int) -> Symbol
     bounded = 0 <= minimum <= maximum <= MAX_SIZE and multiple >= 1
     low, high = (-(-minimum // multiple), maximum // multiple) if bounded else (1, 0)
     if low > high or not (name.isidentifier() and name.isascii()):
-        raise DimError(f"{fields}: a dim needs an identifier, and a multiple in 0..{MAX_SIZE}")
+        shown = f"{name:.40}: {minimum}..{maximum} % {multiple}"
+        raise DimError(f"{shown}: a size needs an identifier, and a multiple in 0..{MAX_SIZE}")
     fields |= {"low": low * multiple, "high": high * multiple, "parts": (), "recipe": (Symbol, key)}
     return _make(Symbol, key, key, **fields)
 
 
 def _make_sum(identity: frozenset[tuple[Monomial, int]]) -> Dim:
-    if len(identity) > MAX_TERMS:
-        raise DimError(f"a dim has {len(identity)} terms, more than {MAX_TERMS}")
+    if len(identity) > MAX_TERMS or any(len(atoms) > MAX_DEGREE for atoms, _ in identity):
+        raise DimError(f"a dim has at most {MAX_TERMS} terms, of degree {MAX_DEGREE} at most")
     terms = dict(sorted(identity, key=_term_key))
     atoms = tuple(atom for monomial in terms for atom in monomial)
     shown = "".join(itertools.starmap(_term_text, terms.items()))

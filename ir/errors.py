@@ -30,9 +30,13 @@ class ParseError(IRError):
     def __init__(self, message: str, file: str, line: int, column: int, source: str = "") -> None:
         self.message = message
         self.location = None
-        self.file, self.line, self.column = file, line, column
+        self.file, self.line, self.column, self.source = file, line, column, source
         pointer = f"\n  {source}\n  {' ' * (column - 1)}^" if source else ""
         Exception.__init__(self, f"{file}:{line}:{column}: {message}{pointer}")
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        parts = (self.message, self.file, self.line, self.column, self.source)
+        return ParseError, parts
 
 
 class ExecutionError(IRError):

@@ -163,14 +163,19 @@ def _normalise(cls: type[Op]) -> Lines:
     for field in cls.attribute_fields:
         name = field.name
         tests = [f"{name} is not None"] * field.optional
-        if field.kind is not None and field.kind.canonical is not None:
-            tests.append(f"{name}.__class__ is not class_{name}")
+        tests += [_quick_test(field)] if _quick_test(field) else []
         if tests:
             yield f"if {' and '.join(tests)}:"
         yield f"{'    ' * bool(tests)}{name} = normal_{name}({name})"
     if cls.segmented:
         lists = [f for f in cls.operand_fields if f.role is Role.OPERANDS]
         yield f"segments = ({''.join(f'len({field.name}), ' for field in lists)})"
+
+
+def _quick_test(field: Field) -> str:
+    """Says that an attribute is not of the class whose instances are canonical, if there is one."""
+    known = field.kind is not None and field.kind.canonical is not None
+    return f"{field.name}.__class__ is not class_{field.name}" * known
 
 
 def _operand_names(cls: type[Op]) -> list[str]:
@@ -320,6 +325,15 @@ def _unpack(cls: type[Op]) -> Lines:
     for what, names in (("attributes", attributes), ("regions", regions)):
         if names:
             yield f"{_tuple(names)} = op.{what}"
+    for field in cls.attribute_fields:
+        name, known = field.name, field.kind is not None and field.kind.canonical is not None
+        test = (
+            f"{name}.__class__ is not class_{name}"
+            if known
+            else f"normal_{name}({name}) is not {name}"
+        )
+        yield f"if {f'{name} is not None and ' * field.optional}{test}:"
+        yield f"    raise Unmet(f'{name} is {{{name}!r:.60}}, which is not canonical')"
 
 
 def _check_results(cls: type[Op]) -> Lines:

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 from .attributes import MAPPING, Pending
 from .declare import NO_DEFAULT, REGISTRY, Op, Role
 from .dims import DEFAULT_MAXIMUM, DimError, Symbol
+from .dtypes import BY_NAME
 from .errors import Unmet
 from .func import Func, Module
 from .locations import Location
@@ -26,13 +27,14 @@ from .verifier import blame
 VALUE = r"%[A-Za-z0-9_]+"
 VALUES = rf"{VALUE}(?:[ \t]*,[ \t]*{VALUE})*"
 HEAD = re.compile(
-    rf"[ \t\r\n]*(?:({VALUES})[ \t]*=[ \t]*)?({DOTTED.pattern})(?:[ \t]+({VALUES}))?[ \t]*"
+    rf"[ \t\r\n]*(?:({VALUES})[ \t\r\n]*=[ \t\r\n]*)?({DOTTED.pattern})(?:[ \t]+({VALUES}))?[ \t]*"
 )
 ONE_VALUE = re.compile(VALUE)
 SEPARATOR = re.compile(r"[ \t]*,[ \t]*")
-SIMPLE_ATTRIBUTES = re.compile(r'\{[^{}()"\n]*\}[ \t]*')
+SIMPLE_ATTRIBUTES = re.compile(r'\{[^{}()"/\n]*\}[ \t]*')
 SIMPLE_TYPES = re.compile(r':[ \t]*([^\n{}"/]*>)')
 MAX_REGION_DEPTH = 4096
+RESERVED = {"true", "false", "inf", "nan", "ceildiv", "min", "max", *BY_NAME}
 
 Open = tuple[Op, list[str], int, Block]
 """An op whose regions are being read, the names of its results, where it stands and in what."""
@@ -40,7 +42,7 @@ Open = tuple[Op, list[str], int, Block]
 
 def parse(text: str, file: str = "<text>") -> Module:
     """The module that `text` describes; every op in it is checked."""
-    return _Parser(text, file).module()
+    return _Parser(text.removeprefix("\ufeff"), file).module()
 
 
 class _Parser(Scanner):
@@ -108,13 +110,14 @@ class _Parser(Scanner):
             high = self.integer("a largest size")
         if self.accept("%"):
             multiple = self.integer("a multiple")
-        if name in self.symbols:
-            self.fail_at(start, f"the size {name} is named twice")
+        if name in self.symbols or name in RESERVED:
+            why = "is named twice" if name in self.symbols else "has a name that means something"
+            self.fail_at(start, f"the size {name} {why}")
         try:
             symbol = Symbol(name, low, high, multiple)
         except DimError as error:
             self.fail_at(start, str(error))
-        self.symbols = {**self.symbols, name: symbol}
+        self.symbols[name] = symbol
 
     def _arguments(self, block: Block) -> None:
         self.expect("(")
@@ -357,7 +360,7 @@ class _Parser(Scanner):
     def _undefined(self, name: str, start: int) -> NoReturn:
         close = difflib.get_close_matches(name, self.values, 1)
         hint = f"; is it {close[0]}?" if close else ""
-        self.fail_at(start, f"{name} is not defined here{hint}")
+        self.fail_at(start, f"{name[:40]} is not defined here{hint}")
 
     def _declared(self, name: str, start: int) -> type[Op]:
         """The op of a dialect that nobody has imported so far."""
@@ -366,4 +369,5 @@ class _Parser(Scanner):
             return REGISTRY[name]
         close = difflib.get_close_matches(name, REGISTRY, 1)
         hint = f"; is it '{close[0]}'?" if close else ""
-        self.fail_at(start, f"expected an op, found '{name}', which no dialect declares{hint}")
+        shown = f"'{name[:40]}', which no dialect declares{hint}"
+        self.fail_at(start, f"expected an op, found {shown}")

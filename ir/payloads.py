@@ -11,16 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from .dtypes import DType, Kind, boolean, f16, f32
+from .dtypes import DType, Kind, boolean, f16, f32, f64
 from .errors import Unmet
+from .shared.rounding import odd_float, rounded
 
 PythonNumber = bool | int | float | complex
 Array = np.ndarray[Any, np.dtype[Any]]
 
-SPARE_BITS = 12
-"""How many low bits of a 64-bit integer a double may lack."""
-
-_pack_double = struct.Struct("<d").pack
+_pack_doubles = struct.Struct("<dd").pack
 
 
 class Number:
@@ -33,7 +31,9 @@ class Number:
     text: str
 
     def __new__(cls, value: PythonNumber, dtype: DType) -> "Number":
-        exact = _pack_double(value) if value.__class__ is float else value
+        exact: object = value
+        if isinstance(value, float | complex):  # Python calls -0.0 and 0.0 equal
+            exact = _pack_doubles(value.real, value.imag)
         key = (dtype, value.__class__, exact)
         found = _SPELLED.get(key)
         if found is None:
@@ -139,7 +139,7 @@ def parse_number(text: str, dtype: DType) -> Array:
         return _from_bits(int(text, 16), dtype)
     if text in ("true", "false"):
         return _rounded(text == "true", dtype)
-    if dtype.kind in (Kind.FLOAT, Kind.COMPLEX) or not text.lstrip("-").isdigit():
+    if not text.lstrip("-").isdigit() or text.startswith("-0"):
         return _rounded(float(text), dtype)
     return _rounded(int(text), dtype)
 
@@ -153,9 +153,13 @@ def _rounded(value: PythonNumber, dtype: DType) -> Array:
         raise Unmet(f"{value!r} is not a value of {dtype}")
     try:
         with np.errstate(all="ignore"):
-            if isinstance(value, int | float) and kind is Kind.FLOAT:
-                return rounded(np.array(float(value)), dtype)
-            return np.array(complex(value) if kind is Kind.COMPLEX else value, dtype.storage)
+            if kind not in (Kind.FLOAT, Kind.COMPLEX):
+                return np.array(value, dtype.storage)
+            if isinstance(value, int) and dtype.real is not f64:
+                value = odd_float(value)
+            return rounded(
+                np.array(complex(value) if kind is Kind.COMPLEX else float(value.real)), dtype
+            )
     except OverflowError:
         raise Unmet(f"{value} does not fit {dtype}") from None
 
@@ -173,7 +177,7 @@ def _float_text(element: Array, dtype: DType) -> str:
 
 
 def _from_bits(bits: int, dtype: DType) -> Array:
-    if bits >= 1 << (8 * dtype.itemsize):
+    if bits >= 1 << dtype.bits:
         raise Unmet(f"0x{bits:x} has more bits than {dtype}")
     return np.frombuffer(bits.to_bytes(dtype.itemsize, "little"), dtype.storage).reshape(())
 
@@ -185,35 +189,3 @@ def _dense_text(array: Array, dtype: DType) -> str:
     if array.ndim == 0:
         return number_text(array, dtype)
     return "[" + ", ".join(_dense_text(row, dtype) for row in array) + "]"
-
-
-def rounded(array: Array, dtype: DType) -> Array:
-    """`array` in the storage of `dtype`, each number rounded once, to the nearest, ties to even.
-
-    ml_dtypes rounds f64 and wide integers to f32 first and then again, so 1 + 2^-8 + 2^-40 would
-    become the bf16 below it. The first step is made to round to odd, which leaves the second all it
-    has to know.
-    """
-    narrow = dtype.kind is Kind.FLOAT and dtype.bits < 32
-    wide = array.dtype.kind in "iuf" and array.dtype.itemsize > 2 and array.dtype != np.float32
-    exact = _odd_single(_odd_double(array)) if narrow and wide else array
-    return np.asarray(exact.astype(dtype.storage, copy=False))
-
-
-def _odd_double(array: Array) -> Array:
-    """As f64; of an integer with more bits, the last one kept says whether any was lost."""
-    if array.dtype.kind == "f" or array.dtype.itemsize < 8:
-        return array.astype(np.float64)
-    kept = array >> SPARE_BITS << SPARE_BITS
-    lost = (kept != array).astype(array.dtype)
-    small = np.abs(array) < 1 << 52
-    return np.where(small, array, kept | lost << SPARE_BITS).astype(np.float64)
-
-
-def _odd_single(array: Array) -> Array:
-    """As f32; of the two neighbours of a number that f32 lacks, the one whose last bit is 1."""
-    near = np.asarray(array.astype(np.float32))
-    back = near.astype(np.float64)
-    even = near.view(np.uint32) & 1 == 0
-    side = np.where(back < array, np.inf, -np.inf).astype(np.float32)
-    return np.where((back != array) & even, np.nextafter(near, side), near)

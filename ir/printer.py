@@ -51,7 +51,7 @@ class _Printer:
         self.names = names
         self.locations = locations
         self.named = named
-        self.taken: set[str] = set()
+        self.taken: dict[str, int] = {}  # names, and the last number put behind each
         self.count = 0
 
     def func(self, func: Func) -> Iterator[str]:
@@ -141,10 +141,12 @@ class _Printer:
         if hint is None:
             self.count += 1
             return f"%{self.count - 1}"
-        name, suffix = hint, 1
+        name, suffix = hint, self.taken.get(hint, 0)
         while name in self.taken:
-            name, suffix = f"{hint}_{suffix}", suffix + 1
-        self.taken.add(name)
+            suffix += 1
+            name = f"{hint}_{suffix}"
+        self.taken[name] = 0
+        self.taken[hint] = suffix
         return f"%{name}"
 
     def location(self, location: Location) -> str:

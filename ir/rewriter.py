@@ -172,8 +172,7 @@ class _Driver:
     def _leave(self, op: BareOp) -> None:
         """No rule matches; but rules may have built ops meanwhile, and the op may fold."""
         if self.created:
-            self._push(self.created)
-            self.created.clear()
+            self._push_created()
         if not op.foldable or not all([each.owner.is_constant for each in op.operands]):
             return
         assert isinstance(op, Op) and op.block is not None
@@ -186,9 +185,9 @@ class _Driver:
     def _replace(self, rule: str, op: BareOp, new: AnyValue | tuple[AnyValue, ...]) -> bool:
         """Put `new` in the place of the op's results, and look again at all that this touches."""
         results = op.results
-        touched: list[BareOp] = []
         if isinstance(new, tuple):
-            if not self._replace_all(rule, op, new, touched):
+            touched = self._replace_all(rule, op, new)
+            if touched is None:
                 return False
         else:
             result = results[0]
@@ -198,13 +197,12 @@ class _Driver:
                 self._refuse(rule, op, (new,))
             if result.name is not None and new.name is None:
                 new.name = result.name
-            replace(result, new, touched)
+            touched = replace(result, new)
         entries = self.journal.entries
         entries.append((rule, op.name, op.location))
         self._erase(op)
         if self.created:
-            self._push(self.created)
-            self.created.clear()
+            self._push_created()
         queued = self.queued
         for reader in touched:
             if reader not in queued:
@@ -213,18 +211,17 @@ class _Driver:
             self._stop(op)
         return True
 
-    def _replace_all(
-        self, rule: str, op: BareOp, new: tuple[AnyValue, ...], touched: list[BareOp]
-    ) -> bool:
-        """Replace each result by its own value; False when they are the same already."""
+    def _replace_all(self, rule: str, op: BareOp, new: tuple[AnyValue, ...]) -> list[BareOp] | None:
+        """Replace each result by its own value; None when they are the same already."""
         if new and new == op.results:
-            return False
+            return None
         if [value.type for value in new] != [result.type for result in op.results]:
             self._refuse(rule, op, new)
+        touched: list[BareOp] = []
         for result, value in zip(op.results, new, strict=True):
             value.name = value.name or result.name
-            replace(result, value, touched)
-        return True
+            touched += replace(result, value)
+        return touched
 
     def _stop(self, op: BareOp) -> None:
         """Stop because the fuel is spent, or complain that rewriting does not end."""
@@ -240,6 +237,12 @@ class _Driver:
         for operand in op.detach():
             if operand.owner.__class__ is not Block:
                 self._push([operand.owner])  # pyright: ignore[reportArgumentType]
+
+    def _push_created(self) -> None:
+        """Look at what a rule has built, and at what stands in its regions."""
+        for op in self.created:
+            self._push(list(op.walk()))
+        self.created.clear()
 
     def _push(self, ops: list[BareOp]) -> None:
         queued = self.queued

@@ -6,7 +6,7 @@ Never: a rule of any op.
 """
 
 import re
-from collections.abc import Callable, Container, Generator, Mapping
+from collections.abc import Callable, Container, Generator
 from contextlib import contextmanager
 from typing import NoReturn, TypeVar
 
@@ -17,13 +17,11 @@ SPACE = re.compile(r"(?:[ \t\r\n]+|//[^\n]*)*")
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 DOTTED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*")
 INTEGER = re.compile(r"-?[0-9]+")
-NUMBER = re.compile(
-    r"-?(?:inf|nan)\b|0x[0-9a-fA-F]+|true\b|false\b|-?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?"
-    r"|\([^(),\n]*,[^(),\n]*\)"
-)
-FRACTION = re.compile(r"-?(?:[0-9]+(?:\.(?!\.)|[0-9]*[eE])|inf\b|nan\b)")
+REAL = r"-?(?:inf|nan)\b|0x[0-9a-fA-F]+|-?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?"
+NUMBER = re.compile(rf"{REAL}|true\b|false\b|\([ \t]*(?:{REAL})[ \t]*,[ \t]*(?:{REAL})[ \t]*\)")
+FRACTION = re.compile(r"0x|-?(?:[0-9]+(?:\.(?!\.)|[0-9]*[eE])|inf\b|nan\b)")
 STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
-TOKEN = re.compile(r"[%@]?[A-Za-z0-9_.]+|\S")
+TOKEN = re.compile(r"[%@]?[A-Za-z0-9_.]+|[^ \t\r\n]")
 ESCAPE = re.compile(r"\\(.)")
 
 MAX_NESTING = 64
@@ -38,7 +36,7 @@ class Scanner:
         self.text = text
         self.file = file
         self.position = 0
-        self.symbols: Mapping[str, Symbol] = {}
+        self.symbols: dict[str, Symbol] = {}
         self.nesting = 0
 
     def skip(self) -> int:
@@ -80,7 +78,7 @@ class Scanner:
         start = self.skip()
         found = self.word(expected)
         if found not in names:
-            self.fail_at(start, f"expected {expected}, found '{found}'")
+            self.fail_at(start, f"expected {expected}, found '{found[:40]}'")
         return found
 
     def integer(self, expected: str = "an integer") -> int:
@@ -93,7 +91,8 @@ class Scanner:
 
     def string(self) -> str:
         """Read one quoted string."""
-        return ESCAPE.sub(_unescape, self.match(STRING, "a quoted string")[1:-1])
+        inner = self.match(STRING, "a quoted string")[1:-1]
+        return ESCAPE.sub(lambda found: {"n": "\n", "r": "\r"}.get(found[1], found[1]), inner)
 
     def sequence(self, read: Callable[[], T], close: str) -> list[T]:
         """Read items with commas between them, up to and including `close`."""
@@ -198,8 +197,3 @@ def quoted(text: str) -> str:
     """`text` as the scanner's `string` reads it back."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + escaped.replace("\n", "\\n").replace("\r", "\\r") + '"'
-
-
-def _unescape(matched: re.Match[str]) -> str:
-    letter = matched.group(1)
-    return {"n": "\n", "r": "\r"}.get(letter, letter)

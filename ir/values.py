@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound=Type, covariant=True)
 Key = tuple[type["Op"], tuple["Value[Any]", ...], tuple[Any, ...]]
-ORDER_GAP = 1 << 20
+ORDER_GAP = 1 << 40
+ORDER_STEP = 1 << 20
 
 
 class Value(Generic[T]):
@@ -293,8 +294,9 @@ class Block:
             self.first = op
         else:
             previous.next = op
-        low = previous.order if previous is not None else 0
-        op.order = (low + before.order) // 2
+        # A small step leaves room for many more ops before the same one.
+        low = previous.order if previous is not None else before.order - ORDER_GAP
+        op.order = low + min(ORDER_STEP, (before.order - low) // 2)
         if op.order == low:
             self._renumber()
         if op.numbered:
@@ -314,9 +316,10 @@ class Block:
             each.order = (place + 1) * ORDER_GAP
 
 
-def replace(old: AnyValue, new: AnyValue, touched: list[Op] | None = None) -> None:
+def replace(old: AnyValue, new: AnyValue) -> list[Op]:
     """Let every reader of `old` read `new`; a reader that so becomes equal to another op of its
-    block merges with it, and so on. Ops whose operands changed are added to `touched`."""
+    block merges with it, and so on. The ops whose operands changed are returned."""
+    touched: list[Op] = []
     forwarded: dict[AnyValue, AnyValue] = {}
     merged = [(old, new)]
     while merged:
@@ -324,14 +327,14 @@ def replace(old: AnyValue, new: AnyValue, touched: list[Op] | None = None) -> No
         while new in forwarded:
             new = forwarded[new]
         forwarded[old] = new
-        for reader in tuple(old.uses):
-            new.uses[reader] = None
-            if touched is not None:
-                touched.append(reader)
+        readers, old.uses = old.uses, {}
+        new.uses.update(readers)
+        touched.extend(readers)
+        for reader in readers:
             twin = reader.reread(old, new)
             if twin is not None:
                 merged.extend(_merge(twin, reader))
-        old.uses.clear()
+    return touched
 
 
 def _merge(one: Op, other: Op) -> Iterable[tuple[AnyValue, AnyValue]]:

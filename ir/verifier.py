@@ -34,7 +34,9 @@ def blame(op: BareOp, problem: str) -> VerifyError:
     """The error for an op: what is wrong, the op as it stands, its operands' types, its line."""
     types = ", ".join(operand.type.text for operand in op.operands)
     operands = f"\n  operands: {types}" if types else ""
-    return VerifyError(f"{op.name}: {problem}\n  in: {print_op(op)}{operands}", op.location)
+    return VerifyError(
+        f"{op.name}: {problem}\n  in: {print_op(op)[:400]}{operands[:400]}", op.location
+    )
 
 
 def _verify_func(func: Func) -> None:
@@ -95,7 +97,7 @@ def _verify_block(block: Block, parent: Parent) -> None:
     """A block knows its parent, owns its arguments and ends in its only terminator."""
     if block.parent is not parent:
         raise VerifyError(f"a block of {parent} says that it belongs to {block.parent}")
-    if block.last is None or not block.last.terminator:
+    if block.last is None or not block.last.terminator or block.last.block is not block:
         raise VerifyError(f"a block of {parent} does not end in return or yield")
     for index, argument in enumerate(block.arguments):
         if argument.owner is not block or argument.index != index:
@@ -105,7 +107,7 @@ def _verify_block(block: Block, parent: Parent) -> None:
 def _verify_placed(op: BareOp, visible: dict[AnyValue, None]) -> None:
     """An op knows its place, reads values that stand above it, and is known to read them."""
     following = op.next
-    if following is not None and (following.previous is not op or following.order <= op.order):
+    if following is not None and not _in_order(op, following):
         raise Unmet("is out of order in its block")
     for operand in op.operands:
         if operand not in visible:
@@ -120,6 +122,11 @@ def _verify_placed(op: BareOp, visible: dict[AnyValue, None]) -> None:
                 raise Unmet(f"lists {reader.name} as a reader, which reads something else")
     if op.terminator and op.next is not None:
         raise Unmet("stands before the end of its block")
+
+
+def _in_order(op: BareOp, following: BareOp) -> bool:
+    linked = following.previous is op and following.block is op.block
+    return linked and following.order > op.order
 
 
 def _verify_symbols(func: Func, part: Any, named: set[Symbol]) -> None:

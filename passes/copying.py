@@ -46,36 +46,40 @@ def inline(region: Block, arguments: Sequence[AnyValue], builder: Builder) -> tu
 
 
 def copy_ops(ops: Iterable[Op], builder: Builder, values: Values) -> None:
-    """Copy ops in order; `values` says what their operands become, and learns their results."""
-    for op in ops:
-        made = copy_op(op, builder, values)
-        values.update(zip(op.results, made, strict=True))
+    """Copy ops in order; `values` says what their operands become, and learns their results.
+
+    What a builder's block has already is not made again. Regions wait until all around them stands.
+    """
+    pending: list[tuple[Iterable[Op], Builder]] = [(ops, builder)]
+    while pending:
+        ops, at = pending.pop()
+        for op in ops:
+            results, regions = _copy_op(op, at, values)
+            values.update(zip(op.results, results, strict=True))
+            for region, made in zip(op.regions, regions, strict=True):
+                for argument in region.arguments:
+                    values[argument] = made.add_argument(argument.type, argument.name)
+                pending.append((region, Builder(made, location=builder.location)))
 
 
-def copy_op(op: Op, builder: Builder, values: Values) -> tuple[AnyValue, ...]:
-    """The results of one copy."""
+def _copy_op(
+    op: Op, builder: Builder, values: Values
+) -> tuple[tuple[AnyValue, ...], tuple[Block, ...]]:
+    """The results of one copy, and its regions, still empty."""
     operands = tuple([values.get(operand, operand) for operand in op.operands])
     if op.numbered:
         key = (op.__class__, operands, op.attributes)
         found = builder.block.numbering.get(key) or builder.find_outside(key)
         if found is not None:
-            return builder.reuse(found)
-    regions = tuple([_copy_block(region, builder, values) for region in op.regions])
+            return builder.reuse(found), ()
+    regions = tuple(Block() for _ in op.regions)
     types = [result.type for result in op.results]
     location = op.location.union(builder.location)
     copied = make(declared_class(op), operands, op.attributes, types, regions, location)
     for result, original in zip(copied.results, op.results, strict=True):
         result.name = original.name
     builder.insert(copied)
-    return copied.results
-
-
-def _copy_block(block: Block, builder: Builder, values: Values) -> Block:
-    inner = builder.nest()
-    for argument in block.arguments:
-        values[argument] = inner.block.add_argument(argument.type, argument.name)
-    copy_ops(block, inner, values)
-    return inner.block
+    return copied.results, regions
 
 
 class _Copier:

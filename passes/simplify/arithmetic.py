@@ -88,7 +88,8 @@ def divide_by_power_of_two(op: tensor.Divide, rewriter: Rewriter) -> AnyValue | 
     if value == 0 or not math.isfinite(value) or abs(math.frexp(value)[0]) != 0.5:
         return None
     reciprocal = Number(1 / value, divisor.dtype)
-    if reciprocal.value != 1 / value or not _is_normal(reciprocal):
+    exact = math.isfinite(1 / value) and reciprocal.value == 1 / value
+    if not exact or not _is_normal(reciprocal):
         return None
     return rewriter.emit(tensor.Multiply, op.left, full(rewriter, reciprocal, op.left.type))
 

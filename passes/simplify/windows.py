@@ -27,11 +27,15 @@ def slice_twice(op: tensor.Slice, rewriter: Rewriter) -> AnyValue | None:
     inner = made_by(op.x, tensor.Slice)
     if inner is None:
         return None
-    rewriter.covers(inner)
     start = tuple(
         first + step * then
         for first, step, then in zip(inner.start, inner.step, op.start, strict=True)
     )
+    # An empty window may start at the end of the inner one, which may be beyond the end of x.
+    for size, first, extent in zip(op.size, start, inner.x.shape, strict=True):
+        if not FACTS.at_most(1, size) and not FACTS.at_most(first, extent):
+            return None
+    rewriter.covers(inner)
     step = tuple(one * other for one, other in zip(inner.step, op.step, strict=True))
     return rewriter.emit(tensor.Slice, inner.x, start, op.size, step)
 
@@ -46,7 +50,8 @@ def slice_of_concat(op: tensor.Slice, rewriter: Rewriter) -> AnyValue | None:
     reach = op.start[axis] + (op.size[axis] - 1) * op.step[axis]
     for part in inner.operands:
         after = before + part.shape[axis]
-        if FACTS.at_most(before, op.start[axis]) and FACTS.less(reach, after):
+        begins = FACTS.at_most(before, op.start[axis]) and FACTS.at_most(op.start[axis], after)
+        if begins and FACTS.less(reach, after):
             rewriter.covers(inner)
             start = _replaced(op.start, axis, op.start[axis] - before)
             return rewriter.emit(tensor.Slice, part, start, op.size, op.step)

@@ -77,8 +77,7 @@ def test_replacing_merges_readers_that_become_equal() -> None:
     builder.location = Location(("a.py", 2))
     other = builder.emit(tensor.Tanh, builder.emit(tensor.Exp, y))
     builder.emit_all(Return, [one, other])
-    touched: list[Op] = []
-    replace(y, x, touched)
+    touched = replace(y, x)
     assert [op.name for op in func.walk()] == ["tensor.exp", "tensor.tanh", "return"]
     assert func.results == (one, one)
     assert op_of(one).location == Location(("a.py", 1), ("a.py", 2))
