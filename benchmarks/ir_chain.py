@@ -2,11 +2,11 @@
 
 import time
 
+from brimstone.frontend.caller import caller
 from brimstone.ir import tensor
 from brimstone.ir.builder import Builder
 from brimstone.ir.dtypes import f32
 from brimstone.ir.func import Func, Module, Return
-from brimstone.ir.locations import caller
 from brimstone.ir.rewriter import Rewriter, Rules, rewrite
 from brimstone.ir.types import Tensor
 from brimstone.ir.values import AnyValue

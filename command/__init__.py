@@ -8,6 +8,7 @@ it a line in `SUBCOMMANDS`.
 """
 
 import sys
+from contextlib import suppress
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -28,7 +29,36 @@ SUBCOMMANDS = {
 
 def main() -> None:
     """Run the command line that this process was started with."""
-    application()(prog_name="brimstone")
+    try:
+        try:
+            application()(prog_name="brimstone")
+        finally:
+            flush()  # while a full disk can still be told of
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:  # whoever read the output has seen enough
+        sys.exit(1)
+    except (OSError, UnicodeEncodeError) as error:
+        with suppress(OSError):
+            typer.echo(f"error: {error}", err=True)
+        sys.exit(1)
+    finally:
+        close_broken_streams()
+
+
+def flush() -> None:
+    if sys.stdout is not None:
+        sys.stdout.flush()
+
+
+def close_broken_streams() -> None:
+    """Close what cannot be written, or the interpreter would complain of it as it ends."""
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        with suppress(OSError):
+            try:
+                stream.flush()
+            except OSError:
+                stream.close()
 
 
 def application() -> typer.Typer:
@@ -63,7 +93,7 @@ def load(name: str) -> Any:
 
 def markup_mode() -> Any:
     """Coloured boxes for a person at a terminal, plain text for everything else."""
-    return "rich" if sys.stdout.isatty() else None
+    return "rich" if sys.stdout is not None and sys.stdout.isatty() else None
 
 
 def stand_in() -> None:

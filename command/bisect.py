@@ -13,7 +13,7 @@ from ..passes.bisect import bisect as search
 from ..passes.examine import Oracle
 from ..passes.notation import pipeline_text
 from ..passes.report import coloured
-from .programs import fail, pipeline_of, read_program, readable_errors
+from .programs import nothing_is_wrong, pipeline_of, read_program, readable_errors
 
 
 def bisect(
@@ -21,7 +21,7 @@ def bisect(
     passes: Annotated[
         str | None, typer.Option(help="Such as 'simplify,cse,dead'; else the file's // RUN: lines.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Which random arguments to run on.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Which random arguments to run on.")] = 0,
     tolerance: Annotated[
         float, typer.Option(min=0.0, help="How far floats may differ, relative to max(1, |x|).")
     ] = 0.0,
@@ -34,7 +34,7 @@ def bisect(
     with readable_errors({program.name: program.text}):
         culprit = search(program.module, steps, Oracle(seed, tolerance))
     if culprit is None:
-        fail("nothing is wrong: no pass fails, and the results before and after agree")
+        nothing_is_wrong(program.module)
     for line in lines(culprit, file, pipeline_text(steps)):
         typer.echo(line)
     Console().print(coloured(culprit.diff), end="", soft_wrap=True)

@@ -15,8 +15,7 @@ from ..passes.context import Context, Observer, Settings
 from ..passes.manager import run_pipeline
 from ..passes.pipelines import PASSES, PIPELINES
 from ..passes.report import chrome_trace, coloured, stage_diff, timing_table
-from ..passes.reproducer import write_aside
-from .programs import pipeline_of, read_program, readable_errors
+from .programs import emit, pipeline_of, read_program, readable_errors, write_file
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -67,13 +66,13 @@ def opt(  # noqa: PLR0913, PLR0917 # long: a parameter for each option of the co
         stages = run_pipeline(program.module, steps, context)
     text = print_module(program.module, locations=locations)
     if output is not None:
-        write_aside(output, text)
+        write_file(output, text)
     else:
-        typer.echo(text, nl=False)
+        emit(text)
     if timing:
         console().print(timing_table(stages))
     if trace_json is not None:
-        write_aside(trace_json, json.dumps(chrome_trace(stages), indent=1) + "\n")
+        write_file(trace_json, json.dumps(chrome_trace(stages), indent=1) + "\n")
 
 
 def show_diff() -> Observer:

@@ -1,9 +1,11 @@
-"""Reading programs and saying what is wrong with them, for the subcommands that take IR.
+"""Reading and writing programs, and saying what is wrong, for the subcommands that take IR.
 
 In: the name of a file, or `-`. Out: its text and module; or an error on stderr, with the line, the
-column and a caret, and exit code 1 (the program is wrong) or 2 (the command was called wrongly).
+column and a caret, and exit code 1 (the program is wrong, or a file cannot be written) or 2 (the
+command was called wrongly).
 """
 
+import io
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +23,8 @@ from ..ir.verifier import verify
 from ..passes.declare import Step
 from ..passes.manager import PassError
 from ..passes.notation import parse_pipeline, run_line
+from ..passes.oracle import left_out
+from ..passes.reproducer import write_aside
 
 STANDARD_INPUT = "-"
 
@@ -49,12 +53,39 @@ def read_text(file: str) -> str:
     """The text of a file; a file that cannot be read is a wrong call."""
     try:
         if file == STANDARD_INPUT:
-            return sys.stdin.read()
+            return read_standard_input()
         return Path(file).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         fail(f"{file}: this is not text: {error}")
     except OSError as error:
-        raise typer.BadParameter(f"{file}: {error.strerror}") from None
+        raise typer.BadParameter(f"{file}: {error.strerror or error}") from None
+
+
+def read_standard_input() -> str:
+    """All of it, decoded as strictly as a file is: Python's own stdin would let bad bytes pass."""
+    if sys.stdin is None:
+        raise OSError("standard input is closed")
+    buffer = getattr(sys.stdin, "buffer", None)
+    if buffer is None:
+        return sys.stdin.read()
+    return io.TextIOWrapper(io.BytesIO(buffer.read()), encoding="utf-8").read()
+
+
+def emit(text: str) -> None:
+    """Print a program byte for byte: `echo` would strip what looks like a terminal's colours."""
+    if sys.stdout is None:
+        raise OSError("standard output is closed")
+    sys.stdout.write(text)
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write the file that an option names, or end the process with why that cannot be."""
+    try:
+        write_aside(path, text)
+    except OSError as error:
+        fail(f"{path}: this cannot be written: {error.strerror or error}")
+    except ValueError as error:  # such as a text or a name that cannot be encoded
+        fail(f"{path}: this cannot be written: {error}")
 
 
 def pipeline_of(passes: str | None, text: str) -> tuple[tuple[Step, ...], int | None]:
@@ -66,6 +97,8 @@ def pipeline_of(passes: str | None, text: str) -> tuple[tuple[Step, ...], int | 
         return parse_pipeline(asked, "RUN"), fuel
     except ParseError as error:
         raise typer.BadParameter(f"\n{error}", param_hint="'--passes'") from None
+    except ValueError as error:  # from a whole command: quotes or a number
+        raise typer.BadParameter(f"the RUN line: {error}") from None
 
 
 @contextmanager
@@ -81,6 +114,13 @@ def fail(message: str) -> NoReturn:
     """Say what went wrong, and exit."""
     typer.echo(f"error: {message}", err=True)
     raise typer.Exit(1)
+
+
+def nothing_is_wrong(module: Module) -> NoReturn:
+    """Say that passes do nothing wrong with a module, as far as it could be run, and exit."""
+    reasons = "".join(f", but {reason}" for reason in left_out(module))
+    found = "no pass fails, and the results before and after agree"
+    fail(f"nothing is wrong: {found}{reasons}")
 
 
 def shown(error: IRError, sources: dict[str, str]) -> str:

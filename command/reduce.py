@@ -19,8 +19,7 @@ from ..passes.examine import Oracle, examine
 from ..passes.manager import count_ops
 from ..passes.notation import pipeline_text
 from ..passes.reduce import Predicate, Reducer, fails_like
-from ..passes.reproducer import write_aside
-from .programs import fail, pipeline_of, read_program
+from .programs import emit, fail, nothing_is_wrong, pipeline_of, read_program, write_file
 
 PLACE_OF_FILE = "{}"
 
@@ -36,7 +35,7 @@ def reduce(  # long: a parameter for each option of the command
         typer.Option(help="Keep the exit code of this command; {} in it stands for the file."),
     ] = None,
     error: Annotated[str, typer.Option(help="Keep this text in the error or the output.")] = "",
-    seed: Annotated[int, typer.Option(help="Which random arguments to run on.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Which random arguments to run on.")] = 0,
     tolerance: Annotated[
         float, typer.Option(min=0.0, help="How far floats may differ, relative to max(1, |x|).")
     ] = 0.0,
@@ -61,33 +60,41 @@ def reduce(  # long: a parameter for each option of the command
         except KeyboardInterrupt:
             typer.echo("interrupted: this is the smallest so far", err=True)
     text = (f"// RUN: {pipeline_text(steps)}\n" if steps else "") + print_module(reducer.current)
-    if output is not None:
-        write_aside(output, text)
-    else:
-        typer.echo(text, nl=False)
     was, now = count_ops(program.module), count_ops(reducer.current)
     typer.echo(f"{was} ops became {now}, after {reducer.attempts} attempts", err=True)
+    hand_over(text, output)
+
+
+def hand_over(text: str, output: Path | None) -> None:
+    """Write the program, and print it if that fails: it may have taken hours to find."""
+    if output is None:
+        emit(text)
+        return
+    try:
+        write_file(output, text)
+    except typer.Exit:
+        emit(text)
+        raise
 
 
 def goes_wrong(steps: tuple[Step, ...], module: Module, error: str, oracle: Oracle) -> Predicate:
     """Whether the passes do what they do wrong with `module`."""
     failure = examine(module, steps, oracle=oracle).failure
     if failure is None:
-        fail("nothing is wrong: no pass fails, and the results before and after agree")
+        nothing_is_wrong(module)
     typer.echo(failure.message, err=True)
     return fails_like(failure, steps, error, oracle)
 
 
 def exits_alike(command: str, candidate: Path, module: Module, error: str) -> Predicate:
     """Whether a command exits as it does on `module`, and prints `error`."""
-    words = shlex.split(command)
-    if not any(PLACE_OF_FILE in word for word in words):
-        words.append(PLACE_OF_FILE)
-    words = [word.replace(PLACE_OF_FILE, str(candidate)) for word in words]
+    words = words_of(command, candidate)
 
     def run(module: Module) -> tuple[int, bool]:
         candidate.write_text(print_module(module), encoding="utf-8")
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            words, capture_output=True, encoding="utf-8", errors="replace", check=False
+        )
         return done.returncode, error in done.stdout + done.stderr
 
     try:
@@ -97,3 +104,16 @@ def exits_alike(command: str, candidate: Path, module: Module, error: str) -> Pr
     if expected == 0 and not error:
         fail("nothing is wrong: the command exits with 0, and no --error is given")
     return lambda module: run(module) == (expected, True)
+
+
+def words_of(command: str, candidate: Path) -> list[str]:
+    """The words of a command line; the file stands last unless one of them names its place."""
+    try:
+        words = shlex.split(command)
+    except ValueError as problem:
+        raise typer.BadParameter(f"{command}: {problem}", param_hint="'--command'") from None
+    if not words or not words[0]:
+        raise typer.BadParameter("the command is empty", param_hint="'--command'")
+    if not any(PLACE_OF_FILE in word for word in words):
+        words.append(PLACE_OF_FILE)
+    return [word.replace(PLACE_OF_FILE, str(candidate)) for word in words]

@@ -12,9 +12,8 @@ import typer
 
 from ..passes.context import Context, Settings
 from ..passes.manager import PassError, run_pipeline
-from ..passes.reproducer import write_aside
 from ..passes.trace import Recorder, describe, page
-from .programs import pipeline_of, read_program, readable_errors
+from .programs import pipeline_of, read_program, readable_errors, write_file
 
 
 def trace(  # long: a parameter for each option of the command
@@ -48,7 +47,7 @@ def trace(  # long: a parameter for each option of the command
     except PassError as error:
         recorder.fail(error, context)
         failure = error
-    write_aside(output, page(describe(recorder, program.name, known, sources=sources)))
+    write_file(output, page(describe(recorder, program.name, known, sources=sources)))
     typer.echo(output)
     if show:
         webbrowser.open(output.absolute().as_uri())

@@ -392,7 +392,6 @@ def _key_of(size: Size) -> tuple[Any, ...]:
     return size.key if isinstance(size, Dim) else (f"{size:d}",)
 
 
-text = str  # of a dim: what the scanner reads back
 _INTERNED: dict[object, Any] = {}
 _FUNCTIONS: dict[type[Dim], tuple[str, Callable[..., Size]]] = {
     CeilDiv: ("ceildiv", ceil_div),

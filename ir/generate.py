@@ -20,7 +20,6 @@ from .errors import Unmet
 from .values import ORDER_GAP, Block, Value
 
 Lines = Iterator[str]
-RULES_REMEMBERED = 1024
 
 
 def generate(cls: type[Op]) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -68,7 +67,7 @@ def _remembered_rule(cls: type[Op]) -> Callable[..., Any] | None:
     """
     rule = shape_rule(cls)
     looks_inside = {field.name for field in cls.region_fields} & {*infer_arguments(cls)}
-    return rule if rule is None or looks_inside else lru_cache(RULES_REMEMBERED)(rule)
+    return rule if rule is None or looks_inside else lru_cache(1024)(rule)
 
 
 def _build(cls: type[Op]) -> Lines:

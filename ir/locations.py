@@ -4,9 +4,6 @@ Comes in: files and line numbers. Goes out: interned `Location`s, compared with 
 Never: a frame or any other live object of the user's program.
 """
 
-import sys
-from types import CodeType
-
 Place = tuple[str, int]
 
 
@@ -44,15 +41,4 @@ class Location:
 
 
 _LOCATIONS: dict[tuple[Place, ...], Location] = {}
-_BY_INSTRUCTION: dict[tuple[CodeType, int], Location] = {}
 UNKNOWN = Location()
-
-
-def caller(depth: int = 1) -> Location:
-    """The line that is running `depth` calls above the caller of this function."""
-    frame = sys._getframe(depth + 1)  # pyright: ignore[reportPrivateUsage]
-    key = (frame.f_code, frame.f_lasti)
-    found = _BY_INSTRUCTION.get(key)
-    if found is None:
-        found = _BY_INSTRUCTION[key] = Location((frame.f_code.co_filename, frame.f_lineno))
-    return found

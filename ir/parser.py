@@ -9,6 +9,7 @@ Lists of attributes and of types repeat in a text, so each distinct spelling is 
 
 import difflib
 import re
+from collections.abc import Iterable
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -87,7 +88,7 @@ class _Parser(Scanner):
         start = self.skip()
         declared = self._declared_types()
         if self.accept("with"):
-            func.attributes = MAPPING.parse(self)
+            func.attributes = self._value_of(MAPPING, self.skip())
         func.location = self._at(location)
         self.expect("{")
         self._body(func.body)
@@ -358,16 +359,17 @@ class _Parser(Scanner):
             value.name = name[1:]
 
     def _undefined(self, name: str, start: int) -> NoReturn:
-        close = difflib.get_close_matches(name, self.values, 1)
-        hint = f"; is it {close[0]}?" if close else ""
-        self.fail_at(start, f"{name[:40]} is not defined here{hint}")
+        self.fail_at(start, f"{name[:40]} is not defined here{_hint(name, self.values, '')}")
 
     def _declared(self, name: str, start: int) -> type[Op]:
         """The op of a dialect that nobody has imported so far."""
         import_module(".dialects", __package__)
         if name in REGISTRY:
             return REGISTRY[name]
-        close = difflib.get_close_matches(name, REGISTRY, 1)
-        hint = f"; is it '{close[0]}'?" if close else ""
-        shown = f"'{name[:40]}', which no dialect declares{hint}"
-        self.fail_at(start, f"expected an op, found {shown}")
+        shown = f"'{name[:40]}', which no dialect declares"
+        self.fail_at(start, f"expected an op, found {shown}{_hint(name, REGISTRY)}")
+
+
+def _hint(name: str, known: Iterable[str], quote: str = "'") -> str:
+    close = difflib.get_close_matches(name, known, 1)
+    return f"; is it {quote}{close[0]}{quote}?" if close else ""

@@ -20,7 +20,6 @@ from .values import AnyValue, Block
 from .values import Op as BareOp
 
 _ATTRIBUTES: dict[type[BareOp], dict[tuple[Any, ...], str]] = {}
-_CACHE_LIMIT = 10_000
 
 
 def print_module(module: Module, *, locations: bool = False) -> str:
@@ -112,7 +111,7 @@ class _Printer:
         elif op.operands:
             text += " " + ", ".join([names.get(value) or _unnamed(value) for value in op.operands])
         if attributes:
-            cached = _ATTRIBUTES.get(cls, _EMPTY).get(attributes)
+            cached = _ATTRIBUTES.get(cls, {}).get(attributes)
             text += attributes_text(op) if cached is None else cached
         return text
 
@@ -156,9 +155,6 @@ class _Printer:
         return " at " + ", ".join(f"{quoted(file)}:{line}" for file, line in location.places)
 
 
-_EMPTY: dict[tuple[Any, ...], str] = {}
-
-
 def attributes_text(op: BareOp) -> str:
     """` {name = value, …}`, remembered for each class and each list of values."""
     cls = declared_class(op)
@@ -169,7 +165,7 @@ def attributes_text(op: BareOp) -> str:
     ]
     text = f" {{{', '.join(texts)}}}" if texts else ""
     cache = _ATTRIBUTES.setdefault(cls, {})
-    if len(cache) >= _CACHE_LIMIT:
+    if len(cache) >= 10_000:
         cache.clear()
     cache[op.attributes] = text
     return text

@@ -5,6 +5,7 @@ Comes in: shapes, dtypes, facts. Goes out: `Tensor`, `Tile`, `View`, `Scalar`, `
 Never: a rule about which op takes which type.
 """
 
+from collections.abc import Iterator
 from enum import Enum
 from typing import Any, ClassVar
 
@@ -190,20 +191,23 @@ def parse_type(scanner: Scanner) -> Type:
     start = scanner.skip()
     found = BY_KEYWORD[scanner.one_of(BY_KEYWORD, f"a type ({', '.join(BY_KEYWORD)})")]
     scanner.expect("<")
-    values: list[Any] = []
-    with scanner.nested():
-        for place, (_, kind) in enumerate(found.parts):
-            last = place + 1 == len(found.parts)
-            if last and found.lists_facts and not scanner.at(","):
-                break
-            if place:
-                scanner.expect(",")
-            values.append(kind.parse(scanner))
-    scanner.expect(">")
     try:
+        with scanner.nested():
+            values = [kind.parse(scanner) for kind in _kinds_that_follow(found, scanner)]
+        scanner.expect(">")
         return found(*values)
     except (Unmet, ValueError) as error:
         scanner.fail_at(start, str(error))
+
+
+def _kinds_that_follow(cls: type[Type], scanner: Scanner) -> Iterator[Kind]:
+    """The kind of each part, once the comma before it is read; facts of a view may be missing."""
+    for place, (_, kind) in enumerate(cls.parts):
+        if place + 1 == len(cls.parts) and cls.lists_facts and not scanner.at(","):
+            return
+        if place:
+            scanner.expect(",")
+        yield kind
 
 
 INDEX = Scalar(dtypes.i64)

@@ -9,7 +9,7 @@ pure op of the block under `(class, operands, attributes)`; `op.order` grows alo
 """
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar, Union
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, Union
 
 from .attributes import Shape
 from .dtypes import DType
@@ -204,8 +204,7 @@ class Op:
         return at is not None and self.order < at.order
 
     def __repr__(self) -> str:
-        types = ", ".join(result.type.text for result in self.results)
-        return f"<{self.name}{' : ' + types if types else ''}>"
+        return f"<{self.name}>"
 
 
 Parent = Union[Op, "Func", None]
@@ -216,7 +215,7 @@ class Block:
 
     __slots__ = ("arguments", "first", "last", "numbering", "parent")
 
-    block: "Block"
+    is_constant: ClassVar[bool] = False
 
     def __init__(self, types: Iterable[Type] = (), parent: Parent = None) -> None:
         self.parent: Parent = parent
@@ -226,8 +225,6 @@ class Block:
         self.numbering: dict[Key, Op] = {}
         for type_ in types:
             self.add_argument(type_)
-
-    is_constant: ClassVar[Literal[False]] = False
 
     def add_argument(self, type_: Type, name: str | None = None) -> AnyValue:
         """One argument more, at the end."""

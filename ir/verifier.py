@@ -107,7 +107,8 @@ def _verify_block(block: Block, parent: Parent) -> None:
 def _verify_placed(op: BareOp, visible: dict[AnyValue, None]) -> None:
     """An op knows its place, reads values that stand above it, and is known to read them."""
     following = op.next
-    if following is not None and not _in_order(op, following):
+    linked = following is None or (following.previous is op and following.block is op.block)
+    if not linked or (following is not None and following.order <= op.order):
         raise Unmet("is out of order in its block")
     for operand in op.operands:
         if operand not in visible:
@@ -122,11 +123,6 @@ def _verify_placed(op: BareOp, visible: dict[AnyValue, None]) -> None:
                 raise Unmet(f"lists {reader.name} as a reader, which reads something else")
     if op.terminator and op.next is not None:
         raise Unmet("stands before the end of its block")
-
-
-def _in_order(op: BareOp, following: BareOp) -> bool:
-    linked = following.previous is op and following.block is op.block
-    return linked and following.order > op.order
 
 
 def _verify_symbols(func: Func, part: Any, named: set[Symbol]) -> None:

@@ -56,9 +56,7 @@ def copy_ops(ops: Iterable[Op], builder: Builder, values: Values) -> None:
         for op in ops:
             results, regions = _copy_op(op, at, values)
             values.update(zip(op.results, results, strict=True))
-            for region, made in zip(op.regions, regions, strict=True):
-                for argument in region.arguments:
-                    values[argument] = made.add_argument(argument.type, argument.name)
+            for region, made in zip(op.regions, regions, strict=False):  # none where it is reused
                 pending.append((region, Builder(made, location=builder.location)))
 
 
@@ -79,6 +77,9 @@ def _copy_op(
     for result, original in zip(copied.results, op.results, strict=True):
         result.name = original.name
     builder.insert(copied)
+    for region, made in zip(op.regions, regions, strict=True):
+        for argument in region.arguments:
+            values[argument] = made.add_argument(argument.type, argument.name)
     return copied.results, regions
 
 

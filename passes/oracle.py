@@ -9,6 +9,7 @@ range, an endless loop) says nothing there, and those arguments are left out.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from ..ir.types import Scalar, Shaped, Type
 
 SIZES = (0, 1, 2, 7, 33)
 BLOCKS_AT_MOST = 10_000
+ELEMENTS_AT_MOST = 1 << 22
 SPECIAL_ONE_IN = 4
 SPECIAL = (0.0, -0.0, 1.0, -1.0, 0.5, 2.0, np.inf, -np.inf, np.nan, 1e-40, 1e30)
 
@@ -39,13 +41,25 @@ class Trial:
 def observe(module: Module, seed: int = 0) -> Iterator[Trial]:
     """What every func makes of ordinary and of special arguments, at several sizes.
 
-    A func that takes what cannot be made at random, such as a view, is left out.
+    A func that takes what cannot be made at random, such as a view, is left out, and so is one with
+    a value of more than `ELEMENTS_AT_MOST` elements at all sizes; `left_out` says which.
     """
     for func in module:
         for sizes, arguments in _choices(func, np.random.default_rng(seed)):
             results = _attempt(module, func, sizes, arguments)
             if results is not None:
                 yield Trial(func.name, sizes, arguments, results)
+
+
+def left_out(module: Module) -> Iterator[str]:
+    """The funcs that `observe` does not run, each with the reason."""
+    for func in module:
+        strange = [value.type for value in func.arguments if not _can_be_random(value.type)]
+        if strange:
+            yield f"@{func.name} was not run: there are no random values of type {strange[0]}"
+        elif not choose_sizes(func):
+            limit = f"a value has no shape or more than {ELEMENTS_AT_MOST} elements"
+            yield f"@{func.name} was not run: at all sizes that were tried, {limit}"
 
 
 def disagreement(trials: Iterable[Trial], module: Module, tolerance: float = 0.0) -> str | None:
@@ -77,7 +91,8 @@ def run(
 def choose_sizes(func: Func) -> list[dict[str, int]]:
     """Sizes to try for the func's symbols: 0, 1, 2, 7 and 33, or what its bounds admit nearest.
 
-    Symbols get different sizes where they can, so that a mixed-up pair shows.
+    Symbols get different sizes where they can, so that a mixed-up pair shows. Where none of that is
+    possible, the least sizes are tried.
     """
     chosen: list[dict[str, int]] = []
     for shift in range(len(SIZES)):
@@ -87,7 +102,8 @@ def choose_sizes(func: Func) -> list[dict[str, int]]:
         }
         if sizes not in chosen and _possible(func, sizes):
             chosen.append(sizes)
-    return chosen
+    least = {symbol.name: symbol.low for symbol in func.symbols}
+    return chosen or ([least] if _possible(func, least) else [])
 
 
 def admitted(symbol: Symbol, size: int) -> int:
@@ -165,7 +181,7 @@ def _choices(
     func: Func, rng: np.random.Generator
 ) -> Iterator[tuple[dict[str, int], tuple[Array, ...]]]:
     """Arguments at each choice of sizes, ten times in all, also where there is little to choose."""
-    random = all(isinstance(value.type, Shaped | Scalar) for value in func.arguments)
+    random = all(_can_be_random(value.type) for value in func.arguments)
     chosen = choose_sizes(func) if random else []
     for _, sizes in zip(range(len(SIZES)), cycle(chosen)):
         for special in (False, True):
@@ -182,19 +198,25 @@ def _attempt(
 
 
 def _possible(func: Func, sizes: Mapping[str, int]) -> bool:
-    """Whether every type of the func has a shape at these sizes."""
+    """Whether every type of the func has a shape at these sizes, and not too many elements."""
     symbols = {symbol: sizes[symbol.name] for symbol in func.symbols}
     types = {value.type for value in func.arguments}
     types |= {result.type for op in func.walk() for result in op.results}
     shapes = [type_.shape for type_ in types if isinstance(type_, Shaped)]
-    return all(_is_size(size, symbols) for shape in shapes for size in shape)
+    return all(_is_shape(shape, symbols) for shape in shapes)
 
 
-def _is_size(size: Size, symbols: Mapping[Symbol, int]) -> bool:
+def _is_shape(shape: Sequence[Size], symbols: Mapping[Symbol, int]) -> bool:
     try:
-        return evaluate(size, symbols) >= 0
+        sizes = [evaluate(size, symbols) for size in shape]
     except DimError:
         return False
+    # A size of 0 counts as 1: numpy refuses huge shapes even where they have no elements.
+    return min(sizes, default=0) >= 0 and prod(max(size, 1) for size in sizes) <= ELEMENTS_AT_MOST
+
+
+def _can_be_random(type_: Type) -> bool:
+    return isinstance(type_, Shaped | Scalar)
 
 
 def _random_value(

@@ -1,5 +1,6 @@
 """The command `brimstone` itself: the table of subcommands, and `info`."""
 
+import io
 import json
 import subprocess
 import sys
@@ -8,7 +9,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import brimstone
-from brimstone.command import SUBCOMMANDS, application, info, load
+from brimstone import command
+from brimstone.command import SUBCOMMANDS, application, info, load, main
 from brimstone.runtime import native
 
 
@@ -70,6 +72,82 @@ def test_info_says_why_there_is_no_native_library(monkeypatch: pytest.MonkeyPatc
     facts = json.loads(run("info", "--json").stdout)
     assert facts["native"]["path"] is None
     assert "/nowhere" in facts["native"]["error"]
+
+
+class Full(io.StringIO):
+    """A file on a disk that has no room: a flush fails for as long as there is text to write."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__()
+        self.error = error
+
+    def flush(self) -> None:
+        if not self.closed and self.getvalue():
+            raise self.error
+
+
+def exit_code(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> object:
+    monkeypatch.setattr(sys, "argv", ["brimstone", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    return ended.value.code
+
+
+def test_a_full_disk_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    full = Full(OSError(28, "No space left on device"))
+    monkeypatch.setattr(sys, "stdout", full)
+    assert exit_code(monkeypatch, "--version") == 1
+    assert "No space left on device" in capsys.readouterr().err
+    assert full.closed
+
+
+def test_a_full_disk_for_errors_too_still_exits_with_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    for stream in ("stdout", "stderr"):
+        monkeypatch.setattr(sys, stream, Full(OSError(28, "No space left on device")))
+    assert exit_code(monkeypatch, "--version") == 1
+
+
+def test_a_reader_that_has_gone_is_no_error_to_speak_of(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Pipe(Full):
+        def flush(self) -> None:
+            """Only the last flush, by `main`, finds that the reader has gone."""
+
+    pipe = Pipe(BrokenPipeError(32, "Broken pipe"))
+    monkeypatch.setattr(sys, "stdout", pipe)
+    monkeypatch.setattr(command, "flush", lambda: Full.flush(pipe))
+    assert exit_code(monkeypatch, "--version") == 1
+    assert not capsys.readouterr().err
+
+
+@pytest.mark.parametrize("place", ["application", "import_module"])
+def test_an_interrupt_at_any_time_is_quiet(
+    place: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, place, interrupt)
+    assert exit_code(monkeypatch, "info") == 130
+    assert capsys.readouterr() == ("", "")
+
+
+def test_closed_streams_are_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    assert exit_code(monkeypatch, "--version") == 0
+    monkeypatch.setattr(sys, "stdin", None)
+    assert exit_code(monkeypatch, "opt", "-") == 2
+    assert "standard input is closed" in capsys.readouterr().err
+    monkeypatch.setattr(sys, "stdin", io.StringIO("func @f() { return }"))
+    assert exit_code(monkeypatch, "opt", "-") == 1
+    assert capsys.readouterr().err == "error: standard output is closed\n"
+    monkeypatch.setattr(sys, "stderr", None)
+    assert exit_code(monkeypatch, "opt", "-") == 1
 
 
 def run(*arguments: str) -> Result:

@@ -1,6 +1,7 @@
 """`brimstone opt`: what it reads, prints, writes, and how it fails."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -174,6 +175,62 @@ def test_what_is_not_text() -> None:
     shown = opt("b.ir")
     assert shown.exit_code == 1
     assert "this is not text" in shown.stderr
+
+
+def test_standard_input_that_is_not_text() -> None:
+    shown = CliRunner().invoke(application(), ["opt", "-"], input=b"// \xff\n")
+    assert shown.exit_code == 1
+    assert "this is not text" in shown.stderr
+
+
+def test_a_run_line_that_is_no_command() -> None:
+    shown = opt("-", stdin=f"// RUN: brimstone opt 'a.ir\n{TEXT}")
+    assert shown.exit_code == 2
+    assert "the RUN line: No closing quotation" in shown.stderr
+
+
+def test_programs_are_printed_byte_for_byte() -> None:
+    Path("\x1b[1ma.ir").write_text("func @f() {\n  return\n}\n")
+    shown = opt("\x1b[1ma.ir", "--locations")
+    assert '"\x1b[1ma.ir"' in shown.stdout
+    assert opt("\x1b[1ma.ir", "--locations", "-o", "b.ir").exit_code == 0
+    assert shown.stdout == Path("b.ir").read_text()
+
+
+@pytest.mark.parametrize("place", ["missing/b.ir", ".", ""])
+@pytest.mark.parametrize("arguments", [("opt", "-o"), ("opt", "--trace-json"), ("trace", "-o")])
+def test_what_cannot_be_written_is_an_error(arguments: tuple[str, str], place: str) -> None:
+    subcommand, option = arguments
+    words = [subcommand, "a.ir", "--passes", "clean", option, place]
+    shown = CliRunner().invoke(application(), words)
+    assert shown.exit_code == 1
+    assert shown.stderr.startswith(f"error: {place or '.'}: this cannot be written: ")
+    assert [path.name for path in Path().iterdir()] == ["a.ir"]
+
+
+def test_output_follows_links_and_keeps_modes() -> None:
+    Path("folder").mkdir()
+    Path("folder/b.ir").write_text("old")
+    Path("folder/b.ir").chmod(0o640)
+    Path("link.ir").symlink_to("folder/b.ir")
+    Path("dangling.ir").symlink_to("folder/c.ir")
+    for name in ("link.ir", "dangling.ir"):
+        assert opt("a.ir", "-o", name).exit_code == 0
+        assert Path(name).is_symlink()
+        assert Path(name).read_text() == TEXT
+    assert Path("folder/b.ir").stat().st_mode & 0o777 == 0o640
+    assert sorted(path.name for path in Path("folder").iterdir()) == ["b.ir", "c.ir"]
+
+
+def test_output_goes_into_a_pipe() -> None:
+    os.mkfifo("pipe")
+    reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert opt("a.ir", "-o", "pipe").exit_code == 0
+        assert os.read(reader, 1 << 16).decode() == TEXT
+    finally:
+        os.close(reader)
+    assert Path("pipe").is_fifo()
 
 
 def test_a_failing_pass_leaves_a_reproducer_that_fails_again(tmp_path: Path) -> None:

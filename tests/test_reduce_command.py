@@ -94,12 +94,37 @@ def test_reduce_keeps_what_a_command_says() -> None:
         (("--command", "true"), 1, "error: nothing is wrong: the command exits with 0"),
         (("--command", "no-such-command"), 2, "no-such-command: No such file or directory"),
         (("--passes", "carless"), 2, "is it careless?"),
+        (("--command", "check 'a"), 2, "No closing quotation"),
+        (("--command", ""), 2, "the command is empty"),
+        (("--seed", "-1", "--passes", "careless"), 2, "--seed"),
     ],
 )
 def test_reduce_refuses(arguments: tuple[str, ...], code: int, message: str) -> None:
     shown = brimstone("reduce", "a.ir", *arguments)
     assert (shown.exit_code, shown.stdout) == (code, "")
     assert message in shown.stderr
+
+
+def test_reduce_takes_commands_that_print_bytes() -> None:
+    code = "import sys; sys.stdout.buffer.write(b'\\xff'); sys.exit('absolute' in sys.stdin.read())"
+    Path("check.py").write_text(code.replace("sys.stdin", "open(sys.argv[1])"))
+    shown = brimstone("reduce", "a.ir", "--command", f"{sys.executable} check.py")
+    assert (shown.exit_code, shown.stdout) == (0, SMALL.split("\n", 1)[1])
+
+
+def test_reduce_prints_what_it_cannot_write() -> None:
+    shown = brimstone("reduce", "a.ir", "--passes", "careless", "-o", "missing/b.ir")
+    assert (shown.exit_code, shown.stdout) == (1, SMALL)
+    assert "error: missing/b.ir: this cannot be written: No such file" in shown.stderr
+
+
+@pytest.mark.parametrize("subcommand", ["reduce", "bisect"])
+def test_giant_programs_are_not_run_and_said_so(subcommand: str) -> None:
+    Path("b.ir").write_text(TEXT.replace("[n]", "[n, 99999999999]"))
+    shown = brimstone(subcommand, "b.ir", "--passes", "careless")
+    assert (shown.exit_code, shown.stdout) == (1, "")
+    assert "@f was not run" in shown.stderr
+    assert "more than 4194304 elements" in shown.stderr
 
 
 def test_an_interrupted_reduce_keeps_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,3 +161,4 @@ def test_bisect_finds_nothing_wrong() -> None:
     shown = brimstone("bisect", "a.ir", "--passes", "dead")
     assert (shown.exit_code, shown.stdout) == (1, "")
     assert shown.stderr.startswith("error: nothing is wrong")
+    assert brimstone("bisect", "a.ir", "--passes", "dead", "--seed", "-1").exit_code == 2

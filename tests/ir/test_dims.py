@@ -28,7 +28,6 @@ from brimstone.ir.dims import (
     product,
     substitute,
     symbols,
-    text,
 )
 
 a, b = Symbol("a"), Symbol("b", 1, 64)
@@ -90,7 +89,7 @@ CANONICAL: list[tuple[Size, str]] = [
 
 @pytest.mark.parametrize(("dim", "expected"), CANONICAL, ids=[shown for _, shown in CANONICAL])
 def test_canonical_form(dim: Size, expected: str) -> None:
-    assert text(dim) == str(dim) == repr(dim) == expected
+    assert str(dim) == repr(dim) == expected
     assert same(eval(expected, dict(NAMES)), dim)
 
 
@@ -122,7 +121,7 @@ def test_symbols_are_interned_by_all_four() -> None:
     ],
 )
 def test_bad_symbols_are_refused(name: str, low: int, high: int, multiple: int) -> None:
-    with pytest.raises(DimError, match="a dim needs an identifier, and a multiple in 0"):
+    with pytest.raises(DimError, match="a size needs an identifier, and a multiple in 0"):
         Symbol(name, low, high, multiple)
 
 
@@ -241,7 +240,7 @@ def test_products_have_at_most_256_terms() -> None:
     widest = product(pairs[:8])
     assert isinstance(widest, Dim)
     assert len(widest.terms) == dims.MAX_TERMS
-    with pytest.raises(DimError, match="a dim has 512 terms, more than 256"):
+    with pytest.raises(DimError, match="a dim has at most 256 terms"):
         product(pairs)
 
 
@@ -252,7 +251,7 @@ def test_nesting_and_length_have_limits() -> None:
             deep = minimum(maximum(deep, n), b) + ceil_div(deep, 3)
     assert pickle.loads(pickle.dumps(deep)) is copy.deepcopy(deep) is deep
     power: Size = n
-    with pytest.raises(DimError, match="too large"):
+    with pytest.raises(DimError, match="of degree 64 at most"):
         for _ in range(40):
             power = power * power
 

@@ -2,12 +2,13 @@
 
 import pickle
 
+from brimstone.frontend.caller import caller
 from brimstone.ir import tensor
 from brimstone.ir.builder import Builder
 from brimstone.ir.dtypes import f32
 from brimstone.ir.errors import VerifyError
 from brimstone.ir.func import Func, Return
-from brimstone.ir.locations import UNKNOWN, Location, caller
+from brimstone.ir.locations import UNKNOWN, Location
 from brimstone.ir.parser import parse
 from brimstone.ir.printer import print_func, print_module
 from brimstone.ir.types import Tensor

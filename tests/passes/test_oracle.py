@@ -12,6 +12,7 @@ from brimstone.passes.oracle import (
     choose_sizes,
     difference,
     disagreement,
+    left_out,
     observe,
     random_arguments,
     same_results,
@@ -155,7 +156,36 @@ def test_an_endless_loop_says_nothing_either() -> None:
 
 
 def test_a_func_of_views_is_left_out() -> None:
-    assert not list(observe(parse("func @f(%x: view<1, f32, {}>) { return }")))
+    module = parse("func @f(%x: view<1, f32, {}>) { return }")
+    assert not list(observe(module))
+    assert "@f was not run: there are no random values of type view" in next(left_out(module))
+
+
+GIANT = "func @f<n: {}>(%x: tensor<[n, 1000000], f32>) -> tensor<[n, 1000000], f32> {{ return %x }}"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "chosen"), [("0..64", [0, 1, 2]), ("4..64", [4]), ("5..64", []), ("1..1", [1])]
+)
+def test_symbols_are_small_enough_for_the_memory(sizes: str, chosen: list[int]) -> None:
+    made = choose_sizes(func(GIANT.format(sizes)))
+    assert [each["n"] for each in made] == chosen
+
+
+def test_what_is_always_too_large_is_not_run_and_said_so() -> None:
+    module = parse(GIANT.format("0..9").replace("1000000", "4000000, 0, 4000000"))
+    assert not list(observe(module))
+    (reason,) = left_out(module)
+    assert reason.startswith(
+        "@f was not run: at all sizes that were tried, a value has no shape or"
+    )
+    assert not list(left_out(parse(SAME)))
+
+
+def test_the_least_sizes_are_tried_where_no_others_are_possible() -> None:
+    sizes = "<n: 3000..9000 % 3, m: 1400..9000 % 7>"
+    text = f"func @f{sizes}(%x: tensor<[n - 2999, m - 1399], f32>) {{ return }}"
+    assert choose_sizes(func(text)) == [{"n": 3000, "m": 1400}]
 
 
 def test_calls_reach_the_other_funcs() -> None:
