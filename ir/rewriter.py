@@ -157,7 +157,7 @@ class _Driver:
                     break
             else:
                 if op.pure:
-                    self._erase(op)
+                    self._push_makers(op.detach())
                     continue
             for name, function in of(op.__class__):
                 if rewriter.block is not block:
@@ -200,13 +200,13 @@ class _Driver:
             touched = replace(result, new)
         entries = self.journal.entries
         entries.append((rule, op.name, op.location))
-        self._erase(op)
+        unread = op.detach()
+        if unread:
+            self._push_makers(unread)
         if self.created:
             self._push_created()
-        queued = self.queued
-        for reader in touched:
-            if reader not in queued:
-                self._push([reader])
+        if not self.queued.issuperset(touched):
+            self._push(touched)
         if len(entries) >= self.stop_at:
             self._stop(op)
         return True
@@ -232,11 +232,9 @@ class _Driver:
             last = ", ".join(list(dict.fromkeys(recent))[:NAMED_WHEN_ENDLESS])
             raise RewriteError(f"rewriting does not end; the last rules: {last}", op.location)
 
-    def _erase(self, op: BareOp) -> None:
-        """Take out a dead op; what only it has read is dead now too."""
-        for operand in op.detach():
-            if operand.owner.__class__ is not Block:
-                self._push([operand.owner])  # pyright: ignore[reportArgumentType]
+    def _push_makers(self, unread: list[AnyValue]) -> None:
+        """Look at the ops that made values which nobody reads any more."""
+        self._push([value.owner for value in unread if not isinstance(value.owner, Block)])
 
     def _push_created(self) -> None:
         """Look at what a rule has built, and at what stands in its regions."""
