@@ -132,12 +132,12 @@ class _Driver:
 
     def __init__(self, rules: Rules, func: Func, journal: Journal) -> None:
         self.rules = rules
-        self.journal = journal
+        self.entries = journal.entries
         self.worklist = [] if journal.spent else list(func.walk())
         self.worklist.reverse()
         self.queued = set(self.worklist)
         extra = APPLICATIONS_AT_LEAST + APPLICATIONS_PER_OP * len(self.worklist)
-        self.limit = extra + len(journal.entries)
+        self.limit = extra + len(self.entries)
         self.stop_at = self.limit if journal.fuel is None else min(self.limit, journal.fuel)
         self.created: list[BareOp] = []
         self.rewriter = Rewriter(func.body)
@@ -198,7 +198,7 @@ class _Driver:
             if result.name is not None and new.name is None:
                 new.name = result.name
             touched = replace(result, new)
-        entries = self.journal.entries
+        entries = self.entries
         entries.append((rule, op.name, op.location))
         unread = op.detach()
         if unread:
@@ -226,7 +226,7 @@ class _Driver:
     def _stop(self, op: BareOp) -> None:
         """Stop because the fuel is spent, or complain that rewriting does not end."""
         self.worklist.clear()
-        entries = self.journal.entries
+        entries = self.entries
         if len(entries) >= self.limit:
             recent = [rule for rule, _, _ in reversed(entries[-200:])]
             last = ", ".join(list(dict.fromkeys(recent))[:NAMED_WHEN_ENDLESS])

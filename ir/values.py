@@ -325,9 +325,9 @@ def replace(old: AnyValue, new: AnyValue) -> list[Op]:
             new = forwarded[new]
         forwarded[old] = new
         readers, old.uses = old.uses, {}
-        new.uses.update(readers)
-        touched.extend(readers)
         for reader in readers:
+            new.uses[reader] = None
+            touched.append(reader)
             twin = reader.reread(old, new)
             if twin is not None:
                 merged.extend(_merge(twin, reader))
