@@ -150,7 +150,7 @@ def _row(cls: type) -> str:
 
 
 def _name(field: "Field") -> str:
-    return field.name + "*" * (field.role.value in ("operands", "results"))
+    return field.name + "*" * field.many
 
 
 def _value(field: "Field") -> str:
@@ -164,11 +164,13 @@ def _value(field: "Field") -> str:
 
 def _attribute(field: "Field") -> str:
     """`axis: int`, `reverse: bool = false`, `scale: number?`"""
+    from ..ir.declare import NO_DEFAULT
+
     assert field.kind is not None
     kind = f"{field.name}: {_kind(field.kind.expected)}"
-    if not field.has_default:
+    if field.default is NO_DEFAULT:
         return kind
-    if field.optional:
+    if field.default is None:
         return f"{kind}?"
     return f"{kind} = {field.kind.text(field.kind.normalise(field.default))}"
 

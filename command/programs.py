@@ -130,12 +130,11 @@ def shown(error: IRError, sources: dict[str, str]) -> str:
     first, *rest = error.message.split("\n")
     if isinstance(error, PassError):
         rest.append(f"  reproducer: {error.reproducer}")
-    places = error.location.places if error.location else ()
-    for file, line in places:
+    for file, line in error.location or ():
         lines = sources.get(file, "").splitlines()
         if 0 < line <= len(lines):
             source = lines[line - 1].rstrip()
             column = len(source) - len(source.lstrip())
             pointed = ["  " + source, f"  {' ' * column}^"]
             return "\n".join([f"{file}:{line}:{column + 1}: {first}", *pointed, *rest])
-    return "\n".join([f"{error.location}: {first}" if places else first, *rest])
+    return "\n".join([f"{error.location}: {first}" if error.location else first, *rest])

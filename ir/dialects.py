@@ -1,7 +1,6 @@
 """The dialects, from the top floor down. Importing this module declares every op.
 
-Comes in: nothing. Goes out: each dialect's name with what it is about.
-Never: an op of its own.
+Comes in: nothing. Goes out: each dialect's name with what it is about. Never: an op of its own.
 """
 
 from . import func, loop, step, tensor, tile

@@ -14,21 +14,14 @@ import numpy as np
 class Kind(Enum):
     """What the bits of a dtype stand for."""
 
-    BOOL = "bool"
-    SIGNED = "signed"
-    UNSIGNED = "unsigned"
-    FLOAT = "float"
-    COMPLEX = "complex"
+    BOOL, SIGNED, UNSIGNED, FLOAT, COMPLEX = "bool", "signed", "unsigned", "float", "complex"
 
 
 class DType:
     """One element type; `storage` is the numpy dtype that holds it."""
 
-    __slots__ = ("bits", "itemsize", "kind", "name", "storage")
-
     def __init__(self, name: str, kind: Kind, storage: Any) -> None:
-        self.name = name
-        self.kind = kind
+        self.name, self.kind = name, kind
         self.storage: np.dtype[Any] = np.dtype(storage)
         self.itemsize = self.storage.itemsize
         self.bits = 1 if kind is Kind.BOOL else 8 * self.itemsize
@@ -47,28 +40,17 @@ class DType:
     @property
     def real(self) -> "DType":
         """The dtype of the real part."""
-        return _REAL.get(self, self)
+        return {c64: f32, c128: f64}.get(self, self)
 
 
 boolean = DType("bool", Kind.BOOL, np.bool_)
-i8 = DType("i8", Kind.SIGNED, np.int8)
-i16 = DType("i16", Kind.SIGNED, np.int16)
-i32 = DType("i32", Kind.SIGNED, np.int32)
-i64 = DType("i64", Kind.SIGNED, np.int64)
-u8 = DType("u8", Kind.UNSIGNED, np.uint8)
-u16 = DType("u16", Kind.UNSIGNED, np.uint16)
-u32 = DType("u32", Kind.UNSIGNED, np.uint32)
-u64 = DType("u64", Kind.UNSIGNED, np.uint64)
+i8, i16, i32, i64 = (DType(f"i{8 * size}", Kind.SIGNED, f"i{size}") for size in (1, 2, 4, 8))
+u8, u16, u32, u64 = (DType(f"u{8 * size}", Kind.UNSIGNED, f"u{size}") for size in (1, 2, 4, 8))
 f8e4m3 = DType("f8e4m3", Kind.FLOAT, ml_dtypes.float8_e4m3fn)
 f8e5m2 = DType("f8e5m2", Kind.FLOAT, ml_dtypes.float8_e5m2)
-f16 = DType("f16", Kind.FLOAT, np.float16)
 bf16 = DType("bf16", Kind.FLOAT, ml_dtypes.bfloat16)
-f32 = DType("f32", Kind.FLOAT, np.float32)
-f64 = DType("f64", Kind.FLOAT, np.float64)
-c64 = DType("c64", Kind.COMPLEX, np.complex64)
-c128 = DType("c128", Kind.COMPLEX, np.complex128)
-
-_REAL = {c64: f32, c128: f64}
+f16, f32, f64 = (DType(f"f{8 * size}", Kind.FLOAT, f"f{size}") for size in (2, 4, 8))
+c64, c128 = (DType(f"c{8 * size}", Kind.COMPLEX, f"c{size}") for size in (8, 16))
 
 SIGNED = frozenset({i8, i16, i32, i64})
 UNSIGNED = frozenset({u8, u16, u32, u64})
@@ -81,11 +63,9 @@ ORDERED = REALS | {boolean}
 NUMBERS = REALS | COMPLEXES
 INEXACT = FLOATS | COMPLEXES
 ALL = NUMBERS | {boolean}
-
-_BY_STORAGE = {dtype.storage: dtype for dtype in ALL}
 BY_NAME = {dtype.name: dtype for dtype in sorted(ALL, key=lambda dtype: dtype.name)}
 
 
 def of_numpy(storage: Any) -> DType:
     """The dtype that numpy dtype `storage` holds."""
-    return _BY_STORAGE[np.dtype(storage)]
+    return {dtype.storage: dtype for dtype in ALL}[np.dtype(storage)]

@@ -1,23 +1,18 @@
 """The errors of the IR: what is wrong, in which op, at which line of the user's program.
 
-Comes in: a broken rule, found while building, parsing, verifying or running.
-Goes out: one exception whose message a person can act on.
-Never: a bare `AssertionError`, or a message without a place.
+Comes in: a rule broken while building, parsing, verifying or running. Goes out: one exception whose
+message a person can act on. Never: a bare `AssertionError`, or a message without a place.
 """
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from .locations import Location
+from .locations import Location
 
 
 class IRError(Exception):
     """Something is wrong with a program; `location` is the user's line, where it is known."""
 
-    def __init__(self, message: str, location: "Location | None" = None) -> None:
-        self.message = message
-        self.location = location
+    def __init__(self, message: str, location: Location | None = None) -> None:
         super().__init__(f"{location}: {message}" if location else message)
+        self.message, self.location = message, location
 
 
 class VerifyError(IRError):
@@ -28,15 +23,13 @@ class ParseError(IRError):
     """A text is not IR: the line, the column, the token found there and what was expected."""
 
     def __init__(self, message: str, file: str, line: int, column: int, source: str = "") -> None:
-        self.message = message
-        self.location = None
+        super().__init__(message)
+        self.args = (message, file, line, column, source)  # by which it is pickled
         self.file, self.line, self.column, self.source = file, line, column, source
-        pointer = f"\n  {source}\n  {' ' * (column - 1)}^" if source else ""
-        Exception.__init__(self, f"{file}:{line}:{column}: {message}{pointer}")
 
-    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        parts = (self.message, self.file, self.line, self.column, self.source)
-        return ParseError, parts
+    def __str__(self) -> str:
+        pointer = f"\n  {self.source}\n  {' ' * (self.column - 1)}^" if self.source else ""
+        return f"{self.file}:{self.line}:{self.column}: {self.message}{pointer}"
 
 
 class ExecutionError(IRError):
@@ -50,13 +43,8 @@ class RewriteError(IRError):
 class Unmet(Exception):
     """A rule of an op does not hold; whoever builds or verifies the op adds its name and line."""
 
-    def __init__(self, message: str, *details: object) -> None:
-        self.details = details
-        shown = ": " + ", ".join(str(detail) for detail in details) if details else ""
-        super().__init__(message + shown)
-
 
 def require(condition: object, message: str, *details: object) -> None:
     """Refuse an op, a type or an attribute unless `condition` holds."""
     if not condition:
-        raise Unmet(message, *details)
+        raise Unmet(f"{message}: {', '.join(map(str, details))}" if details else message)

@@ -1,20 +1,20 @@
 """Funcs and modules, and the two ops every dialect ends its blocks with.
 
-Comes in: a name, the symbolic dims it is written in, the types of its arguments. Goes out: a
+Comes in: a name, the types of the arguments, the symbolic dims they are written in. Goes out: a
 `Func`, whose body is one block that ends in `return`; a `Module` of funcs with distinct names.
 Never: a target, a device, a schedule's meaning; settings are kept as `attributes`, uninterpreted.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import InitVar, dataclass, field
 from typing import Any
 
 from .attributes import Frozen
-from .declare import Op, Operands
+from .declare import BareOp, Op, Operands
 from .dims import Symbol
 from .locations import UNKNOWN, Location
 from .types import Type
-from .values import AnyValue, Block
-from .values import Op as BareOp
+from .values import AnyValue, Block, walk
 
 
 class Return(Op, name="return", terminator=True):
@@ -29,24 +29,20 @@ class Yield(Op, name="yield", terminator=True):
     values: Operands[Type]
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Func:
-    """A named function: symbolic dims, arguments, one block."""
+    """A named function: symbolic dims, settings, and one block, whose arguments are the func's."""
 
-    __slots__ = ("attributes", "body", "location", "name", "symbols")
+    name: str
+    types: InitVar[Iterable[Type]] = ()
+    symbols: tuple[Symbol, ...] = ()
+    attributes: Mapping[str, Any] = Frozen({})
+    location: Location = UNKNOWN
+    body: Block = field(init=False)
 
-    def __init__(
-        self,
-        name: str,
-        types: Iterable[Type] = (),
-        symbols: Iterable[Symbol] = (),
-        attributes: Mapping[str, Any] | None = None,
-        location: Location = UNKNOWN,
-    ) -> None:
-        self.name = name
-        self.symbols: tuple[Symbol, ...] = tuple(symbols)
+    def __post_init__(self, types: Iterable[Type]) -> None:
+        self.attributes = Frozen(self.attributes)
         self.body = Block(types, self)
-        self.attributes = Frozen(attributes or {})
-        self.location = location
 
     @property
     def arguments(self) -> tuple[AnyValue, ...]:
@@ -60,7 +56,7 @@ class Func:
 
     def walk(self) -> Iterator[BareOp]:
         """Every op, outside first, in program order."""
-        return self.body.walk()
+        return walk(self.body)
 
     def __repr__(self) -> str:
         return f"<func @{self.name}>"
@@ -69,8 +65,6 @@ class Func:
 class Module:
     """Funcs by name, in order."""
 
-    __slots__ = ("funcs",)
-
     def __init__(self, funcs: Iterable[Func] = ()) -> None:
         self.funcs: dict[str, Func] = {}
         for func in funcs:
@@ -78,15 +72,14 @@ class Module:
 
     def add(self, func: Func) -> Func:
         """One func more; its name must be new."""
-        if func.name in self.funcs:
+        if self.funcs.setdefault(func.name, func) is not func:
             raise ValueError(f"the module has a func @{func.name} already")
-        self.funcs[func.name] = func
         return func
 
     @property
     def main(self) -> Func:
         """The first func."""
-        return next(iter(self.funcs.values()))
+        return next(iter(self))
 
     def __iter__(self) -> Iterator[Func]:
         return iter(self.funcs.values())
@@ -102,7 +95,5 @@ def func_of(block: Block) -> Func | None:
     """The func that a block, however deep, belongs to."""
     parent = block.parent
     while isinstance(parent, BareOp):
-        if parent.block is None:
-            return None
-        parent = parent.block.parent
+        parent = parent.block.parent if parent.block is not None else None
     return parent

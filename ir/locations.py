@@ -7,37 +7,27 @@ Never: a frame or any other live object of the user's program.
 Place = tuple[str, int]
 
 
-class Location:
+class Location(tuple[Place, ...]):
     """An interned, ordered set of places `(file, line)`; empty where nothing is known."""
 
-    __slots__ = ("places",)
-    places: tuple[Place, ...]
+    __slots__ = ()
 
     def __new__(cls, *places: Place) -> "Location":
         found = _LOCATIONS.get(places)
         if found is None:
-            made = object.__new__(cls)
-            made.places = tuple(dict.fromkeys(places))
-            found = _LOCATIONS.setdefault(places, _LOCATIONS.setdefault(made.places, made))
+            made = super().__new__(cls, dict.fromkeys(places))
+            found = _LOCATIONS.setdefault(places, _LOCATIONS.setdefault(made, made))
         return found
 
     def union(self, other: "Location") -> "Location":
         """Both sets of places, this one's first."""
-        if other is self or not other.places:
-            return self
-        return Location(*self.places, *other.places) if self.places else other
-
-    def __bool__(self) -> bool:
-        return bool(self.places)
-
-    def __str__(self) -> str:
-        return ", ".join(f"{file}:{line}" for file, line in self.places)
+        return self if other is self else Location(*self, *other)
 
     def __repr__(self) -> str:
-        return f"Location({self})"
+        return ", ".join(f"{file}:{line}" for file, line in self)
 
     def __reduce__(self) -> tuple[type["Location"], tuple[Place, ...]]:
-        return Location, self.places
+        return Location, tuple(self)
 
 
 _LOCATIONS: dict[tuple[Place, ...], Location] = {}

@@ -3,373 +3,271 @@
 Comes in: a text and a file name for messages. Goes out: a module, each op of which knows its line
 (or the line that ` at "file":line` states). Equal ops stay apart, as the text says.
 Never: an exception other than `ParseError` (the text is not IR) and `VerifyError` (an op is wrong).
-
-Lists of attributes and of types repeat in a text, so each distinct spelling is read once a func.
 """
 
 import difflib
 import re
-from collections.abc import Iterable
+from bisect import bisect
+from collections.abc import Mapping
+from functools import partial
 from importlib import import_module
-from typing import Any, NoReturn
+from itertools import accumulate
+from typing import Any
 
 from .attributes import MAPPING, Pending
-from .declare import NO_DEFAULT, REGISTRY, Op, Role
-from .dims import DEFAULT_MAXIMUM, DimError, Symbol
+from .declare import NO_DEFAULT, REGISTRY, Op
+from .dims import DEFAULT_MAXIMUM, Symbol
 from .dtypes import BY_NAME
-from .errors import Unmet
+from .errors import Unmet, require
 from .func import Func, Module
 from .locations import Location
-from .scanner import DOTTED, Scanner
+from .printer import Work, run_nested
+from .scanner import SPACE, WORD, Scanner
 from .types import Type, parse_type
-from .values import AnyValue, Block, Value
+from .values import AnyValue, Block
 from .verifier import blame
 
-VALUE = r"%[A-Za-z0-9_]+"
-VALUES = rf"{VALUE}(?:[ \t]*,[ \t]*{VALUE})*"
+VALUE = re.compile(r"%[A-Za-z0-9_]+")
+VALUES = rf"{VALUE.pattern}(?:[ \t]*,[ \t]*{VALUE.pattern})*"
+# `%results = name %operands`, and, if they are plain, attributes and types: all on this line, with
+# no string. These repeat in a text, so `plain` keeps what each spelling of them means in a func.
 HEAD = re.compile(
-    rf"[ \t\r\n]*(?:({VALUES})[ \t\r\n]*=[ \t\r\n]*)?({DOTTED.pattern})(?:[ \t]+({VALUES}))?[ \t]*"
+    rf"{SPACE.pattern}(?:({VALUES})[ \t\r\n]*=[ \t\r\n]*)?"
+    rf"({WORD.pattern}(?:\.{WORD.pattern})*)(?:[ \t]+({VALUES}))?"
+    r'([^\n"/]{0,500}[>}]|)[ \t]*'
 )
-ONE_VALUE = re.compile(VALUE)
-SEPARATOR = re.compile(r"[ \t]*,[ \t]*")
-SIMPLE_ATTRIBUTES = re.compile(r'\{[^{}()"/\n]*\}[ \t]*')
-SIMPLE_TYPES = re.compile(r':[ \t]*([^\n{}"/]*>)')
 MAX_REGION_DEPTH = 4096
 RESERVED = {"true", "false", "inf", "nan", "ceildiv", "min", "max", *BY_NAME}
-
-Open = tuple[Op, list[str], int, Block]
-"""An op whose regions are being read, the names of its results, where it stands and in what."""
 
 
 def parse(text: str, file: str = "<text>") -> Module:
     """The module that `text` describes; every op in it is checked."""
-    return _Parser(text.removeprefix("\ufeff"), file).module()
+    parser, module = _Parser(text.removeprefix("\ufeff"), file), Module()
+    while not module.funcs or parser.skip() < len(parser.text):
+        parser.func(module)
+    return module
 
 
 class _Parser(Scanner):
-    """One text; `values` are the names visible at the position, `scopes` those of each region."""
+    """One text; `values` are the names visible at the position, new ones last."""
 
     def __init__(self, text: str, file: str) -> None:
         super().__init__(text, file)
-        self.line, self.counted = 1, 0
+        self.line_ends = list(accumulate(len(line) + 1 for line in text.split("\n")))
         self.values: dict[str, AnyValue] = {}
-        self.scopes: list[list[str]] = []
-        self.types_seen: dict[str, tuple[Type, ...]] = {}
-        self.attributes_seen: dict[tuple[type[Op], str], tuple[Any, ...]] = {}
+        self.plain: dict[Any, tuple[tuple[Any, ...], tuple[Type, ...]]] = {}
 
-    def module(self) -> Module:
-        """Funcs up to the end of the text."""
-        module = Module()
-        while self.skip() < len(self.text):
-            start = self.position
-            func = self.func()
-            if func.name in module.funcs:
-                self.fail_at(start, f"a func @{func.name} stands above already")
-            module.add(func)
-        if not module.funcs:
-            self.fail("'func'")
-        return module
-
-    def func(self) -> Func:
-        """`func @name<dims>(arguments) -> types with {settings} { ops }`"""
-        location = self.location_here(self.skip())
+    def func(self, module: Module) -> None:
+        """`func @name<dims>(arguments) -> types with {settings} at "file":line { ops }`"""
+        start = self.skip()
         self.expect("func")
         self.expect("@")
         name = self.word("the name of a func")
-        self.types_seen.clear()
-        self.attributes_seen.clear()
-        self.values.clear()
-        self.symbols = {}
+        if name in module.funcs:
+            self.fail_at(start, f"a func @{name} stands above already")
+        self.values, self.plain, self.symbols = {}, {}, {}
         if self.accept("<"):
-            self.sequence(self._symbol, ">")
-        func = Func(name, symbols=self.symbols.values())
-        self.scopes = [[]]
-        self._arguments(func.body)
-        start = self.skip()
-        declared = self._declared_types()
+            self.sequence(self.symbol, ">")
+        func = module.add(Func(name, symbols=tuple(self.symbols.values())))
+        self.arguments(func.body)
+        signature = self.skip()
+        declared = ", ".join(map(str, self.types("->"))) or "nothing"
         if self.accept("with"):
-            func.attributes = self._value_of(MAPPING, self.skip())
-        func.location = self._at(location)
-        self.expect("{")
-        self._body(func.body)
-        self._check_results(func, declared, start)
-        return func
+            func.attributes = MAPPING.normalise(MAPPING.parse(self))
+        func.location = Location((self.file, bisect(self.line_ends, start) + 1))
+        if self.accept("at "):
+            func.location = Location(*self.several(self.place))
+        run_nested(self.ops(func.body, 0))
+        last = func.body.last
+        if last is None or last.name != "return":
+            self.fail_at(self.position - 1, f"expected 'return' at the end of @{name}")
+        returned = ", ".join([value.type.text for value in last.operands]) or "nothing"
+        if returned != declared:
+            self.fail_at(signature, f"@{name} declares {declared} and returns {returned}")
 
-    def location_here(self, position: int) -> Location:
-        """The line of `position`, which is never before one already asked for."""
-        self.line += self.text.count("\n", self.counted, position)
-        self.counted = position
-        return Location((self.file, self.line))
-
-    def _symbol(self) -> None:
-        start = self.skip()
+    def symbol(self) -> None:
+        """`n: 0..64 % 8`"""
         name = self.word("the name of a size")
-        low, high, multiple = 0, DEFAULT_MAXIMUM, 1
+        low, high = 0, DEFAULT_MAXIMUM
         if self.accept(":"):
             low = self.integer("a least size")
             self.expect("..")
             high = self.integer("a largest size")
-        if self.accept("%"):
-            multiple = self.integer("a multiple")
-        if name in self.symbols or name in RESERVED:
-            why = "is named twice" if name in self.symbols else "has a name that means something"
-            self.fail_at(start, f"the size {name} {why}")
-        try:
-            symbol = Symbol(name, low, high, multiple)
-        except DimError as error:
-            self.fail_at(start, str(error))
-        self.symbols[name] = symbol
+        multiple = self.integer("a multiple") if self.accept("%") else 1
+        require(name not in self.symbols, f"the size {name} is named twice")
+        require(name not in RESERVED, f"the size {name} has a name that means something")
+        self.symbols[name] = Symbol(name, low, high, multiple)
 
-    def _arguments(self, block: Block) -> None:
+    def arguments(self, block: Block) -> None:
+        """`(%argument: type, …)`"""
+
+        def argument() -> None:
+            start = self.skip()
+            name = self.match(VALUE, "an argument (%name)")
+            self.expect(":")
+            self.define(name, block.add_argument(parse_type(self)), start)
+
         self.expect("(")
-        self.sequence(lambda: self._argument(block), ")")
+        self.sequence(argument, ")")
 
-    def _argument(self, block: Block) -> None:
-        start = self.skip()
-        name = self.match(ONE_VALUE, "an argument (%name)")
-        self.expect(":")
-        self._define(name, block.add_argument(parse_type(self)), start)
-
-    def _declared_types(self) -> list[Type]:
-        if not self.accept("->"):
-            return []
-        if self.accept("("):
-            return self.sequence(lambda: parse_type(self), ")")
-        return [parse_type(self)]
-
-    def _check_results(self, func: Func, declared: list[Type], start: int) -> None:
-        last = func.body.last
-        if last is None or last.name != "return":
-            self.fail_at(self.position - 1, f"expected 'return' at the end of @{func.name}")
-        found = [value.type for value in last.operands]
-        if found != declared:
-            said = ", ".join(map(str, declared)) or "nothing"
-            returned = ", ".join(map(str, found)) or "nothing"
-            self.fail_at(start, f"@{func.name} declares {said} and returns {returned}")
-
-    def _body(self, block: Block) -> None:
-        """Ops up to the closing brace, and those of all regions inside, without recursion."""
-        stack: list[Open] = []
-        text = self.text
-        while True:
-            matched = HEAD.match(text, self.position) or HEAD.match(text, self.skip())
-            if matched is not None:
-                opened = self._op(block, matched)
-                if opened is not None:
-                    stack.append(opened)
-                    block = self._open(opened[0])
-                continue
-            if not self.accept("}"):
-                self.fail("an op or '}'")
-            if not stack:
-                return
-            for name in self.scopes.pop():
-                del self.values[name]
-            if self.at("("):
-                block = self._open(stack[-1][0])
-            else:
-                op, names, start, block = stack.pop()
-                self._finish(op, names, start, block)
-
-    def _open(self, op: Op) -> Block:
-        """The next region of an op: its arguments and opening brace."""
-        if len(op.regions) == len(op.region_fields):
-            self.fail_at(self.skip(), f"{op.name} has {len(op.regions)} regions, not more")
-        if len(self.scopes) > MAX_REGION_DEPTH:
-            self.fail_at(self.position, f"regions nest more than {MAX_REGION_DEPTH} deep")
-        block = Block((), op)
-        op.regions = (*op.regions, block)
-        self.scopes.append([])
-        self._arguments(block)
+    def ops(self, block: Block, depth: int) -> Work:
+        """`{ ops }`; the work on each region of an op is yielded where the region stands."""
         self.expect("{")
-        return block
+        while matched := HEAD.match(self.text, self.position):
+            op = self.head(matched)
+            start, key = self.position, (op.__class__, matched[4])
+            attributes, types = self.plain.get(key) or (self.attributes(op.__class__), None)
+            op.attributes = attributes + op.attributes
+            if types is not None:
+                self.position = matched.end()
+            else:
+                for _ in op.region_fields:
+                    yield self.region(op, depth + 1)
+                types = self.types(":")
+                if not op.regions and self.text[start : self.position].strip() == key[1].strip():
+                    self.plain[key] = attributes, types
+            self.finish(op, types, matched, block)
+        if not self.accept("}"):
+            self.fail("an op or '}'")
 
-    def _op(self, block: Block, matched: re.Match[str]) -> Open | None:
-        """One op up to its end, or up to its regions, which are then to be read."""
-        listed, op_name, operands = matched.groups()
-        start = matched.start(2)
-        cls = REGISTRY.get(op_name) or self._declared(op_name, start)
-        self.position = matched.end()
+    def region(self, op: Op, depth: int) -> Work:
+        """`(arguments) { ops }`, whose names end with it."""
+        if depth > MAX_REGION_DEPTH:
+            self.fail_at(self.position, f"regions nest more than {MAX_REGION_DEPTH} deep")
+        if not self.at("("):
+            self.fail_at(self.position, f"{op.name} has {len(op.region_fields)} regions")
+        op.block = None  # an error inside a region asks for the func, and finds none yet
+        block = Block((), op)
+        op.regions += (block,)
+        outside = len(self.values)
+        self.arguments(block)
+        yield from self.ops(block, depth)
+        while len(self.values) > outside:
+            self.values.popitem()
+
+    def head(self, matched: re.Match[str]) -> Op:
+        """`name %operands`; several lists of them leave their lengths as an attribute."""
+        _, name, operands, _ = matched.groups()
+        self.position = matched.end(2)
+        if name not in REGISTRY:
+            import_module(".dialects", __package__)
+            self.known(name, REGISTRY, "expected an op, found '{}', which no dialect declares")
+        cls = REGISTRY[name]
         op = object.__new__(cls)
-        op.location = self.location_here(start)
-        op.operands = op.regions = ()
-        hidden: tuple[Any, ...] = ()
+        op.location = Location((self.file, bisect(self.line_ends, matched.start(2)) + 1))
+        op.operands = op.attributes = op.regions = ()
         if cls.segmented:
-            self.position = matched.end(2)
-            hidden = self._lists(op)
+            self.lists(op)
         elif operands:
-            op.operands = self._operands(operands, matched.start(3))
-        op.attributes = self._attributes(cls) + hidden
-        names = [] if not listed else SEPARATOR.split(listed) if "," in listed else [listed]
-        if not self.text.startswith(":", self.position) and self.at("("):
-            op.block = None  # an error inside a region asks for the func, and finds none yet
-            return op, names, start, block
-        self._finish(op, names, start, block)
-        return None
+            try:
+                op.operands = tuple([self.values[each] for each in operands.split(", ")])
+                self.position = matched.end(3)
+            except KeyError:  # spelled another way, or unknown
+                op.operands = tuple(self.several(self.value))
+        return op
 
-    def _operands(self, listed: str, start: int) -> tuple[AnyValue, ...]:
-        values = self.values
-        try:
-            return tuple([values[name] for name in listed.split(", ")])
-        except KeyError:
-            names = SEPARATOR.split(listed)
-        for name in names:
-            if name not in values:
-                self._undefined(name, self.text.index(name, start))
-        return tuple([values[name] for name in names])
-
-    def _lists(self, op: Op) -> tuple[Any, ...]:
+    def lists(self, op: Op) -> None:
         """The operands of an op with several lists: all lists but the last stand in brackets."""
-        read: list[AnyValue] = []
         lengths: list[int] = []
-        fields = op.operand_fields
-        for place, field in enumerate(fields):
-            if place + 1 == len(fields) and field.role is Role.OPERANDS:
-                values = self.several(self._value) if self.accept(",") else []
+        for place, field in enumerate(op.operand_fields):
+            if field.many and place + 1 == len(op.operand_fields):
+                values = self.several(self.value) if self.accept(",") else []
             else:
                 if place:
                     self.expect(",")
-                if field.role is Role.OPERAND:
-                    read.append(self._value())
-                    continue
-                self.expect("[")
-                values = self.sequence(self._value, "]")
-            lengths.append(len(values))
-            read.extend(values)
-        op.operands = tuple(read)
-        return (tuple(lengths),)
+                if field.many:
+                    self.expect("[")
+                values = self.sequence(self.value, "]") if field.many else [self.value()]
+            op.operands += tuple(values)
+            lengths += [len(values)] * field.many
+        op.attributes = (tuple(lengths),)
 
-    def _value(self) -> AnyValue:
-        start = self.skip()
-        name = self.match(ONE_VALUE, "a value (%name)")
-        if name not in self.values:
-            self._undefined(name, start)
-        return self.values[name]
+    def value(self) -> AnyValue:
+        """The value that a name stands for."""
+        name = self.match(VALUE, "a value (%name)")
+        return self.known(name, self.values, "{} is not defined here")
 
-    def _attributes(self, cls: type[Op]) -> tuple[Any, ...]:
-        if not cls.attribute_fields and not self.text.startswith("{", self.position):
-            return ()
-        simple = SIMPLE_ATTRIBUTES.match(self.text, self.position)
-        if simple is None:
-            return self._read_attributes(cls)
-        key = (cls, simple.group())
-        found = self.attributes_seen.get(key)
-        if found is None:
-            found = self.attributes_seen[key] = self._read_attributes(cls)
-        self.position = simple.end()
-        return found
+    def known(self, name: str, table: Mapping[str, Any], problem: str) -> Any:
+        """What a name, which was just read, stands for; or the problem, and what may be meant."""
+        if name not in table:
+            close = difflib.get_close_matches(name, table, 1)
+            hint = f"; is it '{close[0]}'?" if close else ""
+            self.fail_at(self.position - len(name), problem.format(name[:40]) + hint)
+        return table[name]
 
-    def _read_attributes(self, cls: type[Op]) -> tuple[Any, ...]:
+    def attributes(self, cls: type[Op]) -> tuple[Any, ...]:
         """`{name = value, …}` in any order; those with defaults may be missing."""
-        fields = cls.attribute_fields
-        kinds = {field.name: field.kind for field in fields}
-        read: dict[str, Any] = {}
         start = self.skip()
+        kinds: dict[str, Any] = {field.name: field.kind for field in cls.attribute_fields}
+        values = {field.name: field.default for field in cls.attribute_fields}
 
-        def one() -> None:
-            here = self.skip()
+        def attribute() -> None:
             name = self.word("the name of an attribute")
-            kind = kinds.get(name)
-            if kind is None or name in read:
-                known = f"one of {', '.join(kinds)}" if kinds else "none"
-                wanted = "each attribute once" if name in read else f"an attribute ({known})"
-                self.fail_at(here, f"{cls.name}: expected {wanted}, found '{name}'")
+            known = f"one of {', '.join(values)}" if values else "none"
+            wanted = "each attribute once" if name in values else f"an attribute ({known})"
+            require(name in kinds, f"{cls.name}: expected {wanted}, found '{name}'")
             self.expect("=")
-            read[name] = self._value_of(kind, here)
+            kind = kinds.pop(name)
+            values[name] = kind.normalise(kind.parse(self))
 
         if self.accept("{"):
-            self.sequence(one, "}")
-        for field in fields:
-            if field.name not in read and field.default is NO_DEFAULT:
-                self.fail_at(start, f"{cls.name} needs the attribute {field.name}")
-        return tuple([read.get(field.name, field.default) for field in fields])
+            self.sequence(attribute, "}")
+        for name, value in values.items():
+            if value is NO_DEFAULT:
+                self.fail_at(start, f"{cls.name} needs the attribute {name}")
+        return tuple(values.values())
 
-    def _value_of(self, kind: Any, start: int) -> Any:
-        try:
-            return kind.normalise(kind.parse(self))
-        except (Unmet, ValueError) as error:
-            self.fail_at(start, str(error))
+    def types(self, opening: str) -> tuple[Type, ...]:
+        """The types that `opening` announces: several with commas between, in brackets or not."""
+        if not self.accept(opening):
+            return ()
+        read = partial(parse_type, self)
+        return tuple(self.sequence(read, ")") if self.accept("(") else self.several(read))
 
-    def _finish(self, op: Op, names: list[str], start: int, block: Block) -> None:
-        """The types and the location; the op is checked and put into its block."""
-        types = self._types()
-        if names and not types:
-            self.fail("':' and the types of the results")
+    def finish(self, op: Op, types: tuple[Type, ...], matched: re.Match[str], block: Block) -> None:
+        """Give an op its results and its location; check it and put it into its block."""
+        names = matched[1].replace(",", " ").split() if matched[1] else ()
+        start = matched.start(2)
         if len(types) != len(names):
+            if self.at("("):
+                self.fail_at(self.position, f"{op.name} has {len(op.regions)} regions, not more")
+            if not types:
+                self.fail("':' and the types of the results")
             self.fail_at(start, f"{len(names)} results are named, {len(types)} have a type")
-        if len(op.regions) != len(op.region_fields):
-            self.fail_at(self.position, f"{op.name} has {len(op.region_fields)} regions")
-        for attribute in op.attributes:
-            if attribute.__class__ is Pending:
-                self._resolve(op, types, start)
-                break
-        if self.text.startswith((" at ", "at "), self.position):
-            op.location = self._at(op.location)
-        results = [Value(type_, op, index) for index, type_ in enumerate(types)]
-        op.results = tuple(results)
-        for operand in op.operands:
-            operand.uses[op] = None
-        block.append(op)
-        for name, value in zip(names, results):  # noqa: B905 (their lengths are equal)
-            self._define(name, value, start)
+        if Pending in map(type, op.attributes):
+            self.resolve(op, [*types, *(operand.type for operand in op.operands)], start)
+        if self.text.startswith("at ", self.position):
+            self.position += len("at ")
+            op.location = Location(*self.several(self.place))
+        op.__post_init__(types)
+        block.insert(op)
+        for name, value in zip(names, op.results):  # noqa: B905 (their lengths are equal)
+            self.define(name, value, start)
         try:
             op.__class__.verify(op)
         except (Unmet, ValueError) as problem:
             raise blame(op, str(problem)) from None
 
-    def _resolve(self, op: Op, types: tuple[Type, ...], start: int) -> None:
-        """Numbers whose dtype is that of the first result, or operand where there is no result."""
+    def resolve(self, op: Op, types: list[Type], start: int) -> None:
+        """Store an op's numbers in the dtype of the first result, or operand if there is none."""
+        dtype = getattr(types[0], "dtype", None) if types else None
         try:
-            known = types or tuple([operand.type for operand in op.operands])
-            op.attributes = op.resolve(op.attributes, known)
+            require(dtype, "nothing says the dtype of the number")
+            resolved = [a.resolve(dtype) if a.__class__ is Pending else a for a in op.attributes]
         except (Unmet, ValueError) as error:
             self.fail_at(start, f"{op.name}: {error}")
+        op.attributes = tuple(resolved)
 
-    def _types(self) -> tuple[Type, ...]:
-        simple = SIMPLE_TYPES.match(self.text, self.position)
-        if simple is not None:
-            found = self.types_seen.get(simple.group(1))
-            if found is not None:
-                self.position = simple.end()
-                return found
-        if not self.accept(":"):
-            return ()
-        types = self.several(lambda: parse_type(self))
-        if simple is not None and not self.text[self.position : simple.end()].strip():
-            self.types_seen[simple.group(1)] = tuple(types)
-        return tuple(types)
-
-    def _at(self, default: Location) -> Location:
-        """` at "file":line, …`, if it stands here."""
-        if not self.accept("at "):
-            return default
-        return Location(*self.several(self._place))
-
-    def _place(self) -> tuple[str, int]:
+    def place(self) -> tuple[str, int]:
+        """`"file":line`"""
         file = self.string()
         self.expect(":")
         return file, self.integer("a line")
 
-    def _define(self, name: str, value: AnyValue, start: int) -> None:
+    def define(self, name: str, value: AnyValue, start: int) -> None:
+        """Let a name stand for a value, and be its hint unless it is a number."""
         if name in self.values:
             self.fail_at(start, f"{name} is defined above already")
         self.values[name] = value
-        self.scopes[-1].append(name)
         if name[1] > "9":
             value.name = name[1:]
-
-    def _undefined(self, name: str, start: int) -> NoReturn:
-        self.fail_at(start, f"{name[:40]} is not defined here{_hint(name, self.values, '')}")
-
-    def _declared(self, name: str, start: int) -> type[Op]:
-        """The op of a dialect that nobody has imported so far."""
-        import_module(".dialects", __package__)
-        if name in REGISTRY:
-            return REGISTRY[name]
-        shown = f"'{name[:40]}', which no dialect declares"
-        self.fail_at(start, f"expected an op, found {shown}{_hint(name, REGISTRY)}")
-
-
-def _hint(name: str, known: Iterable[str], quote: str = "'") -> str:
-    close = difflib.get_close_matches(name, known, 1)
-    return f"; is it {quote}{close[0]}{quote}?" if close else ""

@@ -1,31 +1,31 @@
-"""Rewrites: plain functions indexed by op class, and the one driver that applies them.
+"""Rewrites: plain functions indexed by op class, and the one loop that applies them.
 
-Comes in: a func, a rule set, and a journal that says how many applications may still happen.
-Goes out: the func at its fixed point, and in the journal one entry for each application: which
-rule, on which op, at which user's line.
+Comes in: a func, rules, and a journal that says how many applications may still happen. Goes out:
+the func at its fixed point, and in the journal each application: which rule, on which op, where.
 Never: a replacement of another type, an endless loop, or a change that the journal does not show.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from functools import cache, partial
+from typing import Any, NamedTuple, TypeVar
 
 from .builder import Builder
-from .declare import Op
+from .declare import BareOp, Op
 from .errors import RewriteError
 from .func import Func
 from .locations import Location
-from .values import AnyValue, Block, replace
-from .values import Op as BareOp
+from .values import AnyValue, replace, walk
 
-Named = tuple[str, Callable[[Any, "Rewriter"], Any]]
-Replacement = AnyValue | tuple[AnyValue, ...] | None
+Rewriter = Builder
+"""What a rewrite builds its replacement with: it stands before the op being rewritten."""
+
+Values = AnyValue | tuple[AnyValue, ...]
+Replacement = Values | None
+Function = Callable[[Any, Any], Any]
+Entry = tuple[str, str, Location]
+Worklist = dict[BareOp, None]
 Rewritten = TypeVar("Rewritten", bound=Op)
-
 APPLICATIONS_PER_OP = 64
-APPLICATIONS_AT_LEAST = 4096
-NAMED_WHEN_ENDLESS = 6
 
 
 class Application(NamedTuple):
@@ -44,7 +44,7 @@ class Journal:
 
     def __init__(self, fuel: int | None = None) -> None:
         self.fuel = fuel
-        self.entries: list[tuple[str, str, Location]] = []
+        self.entries: list[Entry] = []
 
     @property
     def applications(self) -> list[Application]:
@@ -58,49 +58,28 @@ class Journal:
 
     def allow(self, rule: str, op: BareOp) -> bool:
         """Note the change that `rule` is about to make to `op`; False when the fuel is spent."""
-        if self.fuel is not None and len(self.entries) >= self.fuel:
+        if self.spent:
             return False
         self.entries.append((rule, op.name, op.location))
         return True
 
 
-class Rewriter(Builder):
-    """What a rewrite builds its replacement with: it stands before the op being rewritten."""
-
-    __slots__ = ()
-
-    def covers(self, *others: BareOp) -> None:
-        """Say that the replacement stands for these ops too, so that it keeps their lines."""
-        for other in others:
-            self.location = self.location.union(other.location)
-
-
-@dataclass(frozen=True, slots=True)
 class Rewrite:
-    """One rule: `before -> after`, for ops of some classes."""
+    """One rule, for ops of some classes: a function whose docstring says `before -> after`."""
 
-    name: str
-    summary: str
-    classes: tuple[type[BareOp], ...]
-    function: Callable[[Any, Rewriter], Replacement]
+    def __init__(self, classes: tuple[type[BareOp], ...], function: Function) -> None:
+        self.classes, self.function, self.name = classes, function, function.__name__
+        self.summary = (function.__doc__ or "").strip().split("\n")[0]
+        if "->" not in self.summary:
+            raise TypeError(f"the docstring of the rewrite {self.name} lacks 'a -> b'")
 
 
 def rewrite(
     *classes: type[Rewritten],
 ) -> Callable[[Callable[[Rewritten, Rewriter], Replacement]], Rewrite]:
-    """Make a function a rewrite of ops of `classes`; its docstring says `before -> after`.
-
-    It returns what takes the place of the op's results, `()` to erase an op without results, or
-    None to leave the op alone.
-    """
-
-    def declare(function: Callable[[Rewritten, Rewriter], Replacement]) -> Rewrite:
-        summary = (function.__doc__ or "").strip().split("\n")[0]
-        if "->" not in summary:
-            raise TypeError(f"the docstring of the rewrite {function.__name__} lacks 'a -> b'")
-        return Rewrite(function.__name__, summary, classes, function)
-
-    return declare
+    """Make a function a rewrite of ops of `classes`: it returns what takes the place of the op's
+    results, `()` to erase an op without results, or None to leave the op alone."""
+    return partial(Rewrite, classes)
 
 
 class Rules:
@@ -112,143 +91,83 @@ class Rules:
             self.rewrites += part.rewrites if isinstance(part, Rules) else (part,)
         self.of = cache(self._of)
 
-    def _of(self, cls: type[BareOp]) -> tuple[Named, ...]:
-        """The names and functions of the rewrites for ops of `cls`."""
-        matching = (each for each in self.rewrites if issubclass(cls, each.classes))
-        return tuple((each.name, each.function) for each in matching)
+    def _of(self, cls: type[BareOp]) -> tuple[tuple[str, Function], ...]:
+        """The names and functions of the rewrites for ops of `cls`, and of folding them."""
+        matching = [each for each in self.rewrites if issubclass(cls, each.classes)]
+        folding = [("fold", fold)] if cls.foldable else []
+        return (*[(each.name, each.function) for each in matching], *folding)
 
-    def without(self, name: str) -> "Rules":
-        """The same set but for one rewrite."""
-        return Rules(*(each for each in self.rewrites if each.name != name))
+
+def fold(op: Op, rewriter: Rewriter) -> Replacement:
+    """f(constants) -> constants"""
+    for operand in op.operands:
+        if not operand.owner.is_constant:
+            return None
+    payloads = op.fold()
+    return None if payloads is None else rewriter.constants(op.__class__, payloads)
 
 
 def apply(rules: Rules, func: Func, journal: Journal) -> None:
     """Rewrite, fold and drop dead ops until nothing changes or the fuel is spent."""
-    _Driver(rules, func, journal).run()
+    entries = journal.entries
+    worklist = dict.fromkeys(reversed(list(func.walk())))
+    limit = len(entries) + APPLICATIONS_PER_OP * (len(worklist) + 64)
+    stop_at = limit if journal.fuel is None else min(limit, journal.fuel)
+    _work_off(worklist, rules, func, entries, stop_at)
+    if len(entries) >= limit:
+        last = ", ".join(dict.fromkeys([rule for rule, _, _ in reversed(entries[-6:])]))
+        raise RewriteError(f"rewriting does not end; the last rules: {last}", entries[-1][2])
 
 
-class _Driver:
-    """The worklist: ops still to look at, the last one first."""
-
-    def __init__(self, rules: Rules, func: Func, journal: Journal) -> None:
-        self.rules = rules
-        self.entries = journal.entries
-        self.worklist = [] if journal.spent else list(func.walk())
-        self.worklist.reverse()
-        self.queued = set(self.worklist)
-        extra = APPLICATIONS_AT_LEAST + APPLICATIONS_PER_OP * len(self.worklist)
-        self.limit = extra + len(self.entries)
-        self.stop_at = self.limit if journal.fuel is None else min(self.limit, journal.fuel)
-        self.created: list[BareOp] = []
-        self.rewriter = Rewriter(func.body)
-        self.rewriter.log = self.created
-
-    def run(self) -> None:
-        """Look at every op until none is left."""
-        worklist, queued, of, rewriter = self.worklist, self.queued, self.rules.of, self.rewriter
-        while worklist:
-            op = worklist.pop()
-            queued.discard(op)
-            block = op.block
-            if block is None:
-                continue
-            for result in op.results:
-                if result.uses:
-                    break
-            else:
-                if op.pure:
-                    self._push_makers(op.detach())
-                    continue
-            for name, function in of(op.__class__):
-                if rewriter.block is not block:
-                    rewriter.move_to(block)
-                rewriter.before, rewriter.location = op, op.location
-                replacement = function(op, rewriter)
-                if replacement is not None and self._replace(name, op, replacement):
-                    break
-            else:
-                self._leave(op)
-
-    def _leave(self, op: BareOp) -> None:
-        """No rule matches; but rules may have built ops meanwhile, and the op may fold."""
-        if self.created:
-            self._push_created()
-        if not op.foldable or not all([each.owner.is_constant for each in op.operands]):
-            return
-        assert isinstance(op, Op) and op.block is not None
-        payloads = op.fold()
-        if payloads is not None:
-            self.rewriter.move_to(op.block, op)
-            self.rewriter.location = op.location
-            self._replace("fold", op, self.rewriter.constants(op.__class__, payloads))
-
-    def _replace(self, rule: str, op: BareOp, new: AnyValue | tuple[AnyValue, ...]) -> bool:
-        """Put `new` in the place of the op's results, and look again at all that this touches."""
-        results = op.results
-        if isinstance(new, tuple):
-            touched = self._replace_all(rule, op, new)
-            if touched is None:
-                return False
+def _work_off(worklist: Worklist, rules: Rules, func: Func, entries: list[Entry], end: int) -> None:
+    """Look at the ops of the worklist, the last one first, and at all that changes meanwhile."""
+    rewriter = Rewriter(func.body)
+    created: list[BareOp] = []
+    rewriter.log = created
+    while worklist and len(entries) < end:
+        op, _ = worklist.popitem()
+        block = op.block
+        if block is None:
+            continue
+        for result in op.results:
+            if result.uses:
+                break
         else:
-            result = results[0]
-            if new is result:
-                return False
-            if new.type is not result.type or len(results) != 1:
-                self._refuse(rule, op, (new,))
-            if result.name is not None and new.name is None:
-                new.name = result.name
-            touched = replace(result, new)
-        entries = self.entries
-        entries.append((rule, op.name, op.location))
-        unread = op.detach()
-        if unread:
-            self._push_makers(unread)
-        if self.created:
-            self._push_created()
-        if not self.queued.issuperset(touched):
-            self._push(touched)
-        if len(entries) >= self.stop_at:
-            self._stop(op)
-        return True
+            if op.pure:
+                worklist |= dict.fromkeys(op.detach())
+                continue
+        if rewriter.block is not block:
+            rewriter.move_to(block)
+        for rule, function in rules.of(op.__class__):
+            rewriter.before, rewriter.location = op, op.location
+            new = function(op, rewriter)
+            if new is not None and _replace(rule, op, new, worklist):
+                entries.append((rule, op.name, op.location))
+                break
+        if created:
+            worklist |= dict.fromkeys(walk(created))
+            created.clear()
 
-    def _replace_all(self, rule: str, op: BareOp, new: tuple[AnyValue, ...]) -> list[BareOp] | None:
-        """Replace each result by its own value; None when they are the same already."""
-        if new and new == op.results:
-            return None
-        if [value.type for value in new] != [result.type for result in op.results]:
-            self._refuse(rule, op, new)
-        touched: list[BareOp] = []
-        for result, value in zip(op.results, new, strict=True):
-            value.name = value.name or result.name
-            touched += replace(result, value)
-        return touched
 
-    def _stop(self, op: BareOp) -> None:
-        """Stop because the fuel is spent, or complain that rewriting does not end."""
-        self.worklist.clear()
-        entries = self.entries
-        if len(entries) >= self.limit:
-            recent = [rule for rule, _, _ in reversed(entries[-200:])]
-            last = ", ".join(list(dict.fromkeys(recent))[:NAMED_WHEN_ENDLESS])
-            raise RewriteError(f"rewriting does not end; the last rules: {last}", op.location)
+def _replace(rule: str, op: BareOp, new: Values, worklist: Worklist) -> bool:
+    """Put `new` in the place of the op's results; whatever this touches is to be looked at."""
+    results = op.results
+    values = new if isinstance(new, tuple) else (new,)
+    if len(values) != len(results):
+        raise _refusal(rule, op, values)
+    for result in results:
+        value = values[result.index]
+        if value is result:
+            return False
+        if value.type is not result.type:
+            raise _refusal(rule, op, values)
+        value.name = value.name or result.name
+        worklist |= replace(result, value)
+    for maker in op.detach():
+        worklist[maker] = None
+    return True
 
-    def _push_makers(self, unread: list[AnyValue]) -> None:
-        """Look at the ops that made values which nobody reads any more."""
-        self._push([value.owner for value in unread if not isinstance(value.owner, Block)])
 
-    def _push_created(self) -> None:
-        """Look at what a rule has built, and at what stands in its regions."""
-        for op in self.created:
-            self._push(list(op.walk()))
-        self.created.clear()
-
-    def _push(self, ops: list[BareOp]) -> None:
-        queued = self.queued
-        for op in ops:
-            if op not in queued and op.block is not None:
-                queued.add(op)
-                self.worklist.append(op)
-
-    def _refuse(self, rule: str, op: BareOp, new: tuple[AnyValue, ...]) -> NoReturn:
-        was, now = (", ".join([v.type.text for v in values]) for values in (op.results, new))
-        raise RewriteError(f"the rewrite {rule} replaces {op.name} : {was} by {now}", op.location)
+def _refusal(rule: str, op: BareOp, new: tuple[AnyValue, ...]) -> RewriteError:
+    was, now = (", ".join([value.type.text for value in values]) for values in (op.results, new))
+    return RewriteError(f"the rewrite {rule} replaces {op.name} : {was} by {now}", op.location)

@@ -5,18 +5,20 @@ Comes in: shapes, dtypes, facts. Goes out: `Tensor`, `Tile`, `View`, `Scalar`, `
 Never: a rule about which op takes which type.
 """
 
-from collections.abc import Iterator
 from enum import Enum
+from math import prod
 from typing import Any, ClassVar
 
-from . import dtypes
-from .attributes import DTYPE, SIZES, Frozen, Kind, Shape, kind_of
+from .attributes import MAPPING, SIZES, Frozen, Kind, Shape, kind_of
 from .dims import MAX_SIZE, check_size
-from .dtypes import DType
+from .dtypes import DType, i64
 from .errors import Unmet, require
 from .scanner import Scanner
 
 MAX_RANK = 32
+NO_FACTS = Frozen({})
+BY_KEYWORD: dict[str, type["Type"]] = {}
+_INTERNED: dict[tuple[Any, ...], Any] = {}
 
 
 class Type:
@@ -24,36 +26,32 @@ class Type:
 
     text: str
     keyword: ClassVar[str]
-    parts: ClassVar[tuple[tuple[str, Kind], ...]] = ()
-    lists_facts: ClassVar[bool] = False  # whether the last part is not written where it is empty
-    _interned: ClassVar[dict[tuple[Any, ...], Any]]
+    parts: ClassVar[dict[str, Kind]] = {}
 
     def __init_subclass__(cls, keyword: str = "") -> None:
-        cls._interned = {}
         own = vars(cls).get("__annotations__", {})
-        cls.parts = (*cls.parts, *((name, kind_of(kind)) for name, kind in own.items()))
+        cls.parts = cls.parts | {name: kind_of(annotation) for name, annotation in own.items()}
         if keyword:
             cls.keyword = keyword
             BY_KEYWORD[keyword] = cls
 
     def __new__(cls, *values: Any) -> Any:
-        require(len(values) == len(cls.parts), f"{cls.keyword} takes {len(cls.parts)} parts")
-        canonical = tuple(
-            kind.normalise(value) for (_, kind), value in zip(cls.parts, values, strict=True)
-        )
-        return cls._interned.get(canonical) or cls._make(canonical)
-
-    @classmethod
-    def _make(cls, values: tuple[Any, ...]) -> Any:
-        """A new type, checked, unless another thread was quicker."""
-        made = object.__new__(cls)
-        for (name, _), value in zip(cls.parts, values, strict=True):
-            setattr(made, name, value)
-        made.check()
-        shown = values[:-1] if cls.lists_facts and not values[-1] else values
-        texts = (kind.text(value) for (_, kind), value in zip(cls.parts, shown, strict=False))
-        made.text = f"{cls.keyword}<{', '.join(texts)}>"
-        return cls._interned.setdefault(values, made)
+        if len(values) != len(cls.parts):
+            values += tuple([vars(cls)[name] for name in cls.parts if name in vars(cls)])
+            require(len(values) == len(cls.parts), f"{cls.keyword} takes {len(cls.parts)} parts")
+        parts = tuple(map(Kind.normalise, cls.parts.values(), values))
+        found = _INTERNED.get((cls, *parts))
+        if found is None:
+            made = object.__new__(cls)
+            texts: list[str] = []
+            for (name, kind), part in zip(cls.parts.items(), parts, strict=True):
+                setattr(made, name, part)
+                if part != NO_FACTS:
+                    texts.append(kind.text(part))
+            made.text = f"{cls.keyword}<{', '.join(texts)}>"
+            made.check()
+            found = _INTERNED.setdefault((cls, *parts), made)
+        return found
 
     def check(self) -> None:
         """Refuse parts that do not go together."""
@@ -62,10 +60,7 @@ class Type:
         return self.text
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return self.__class__, tuple(getattr(self, name) for name, _ in self.parts)
-
-
-BY_KEYWORD: dict[str, type[Type]] = {}
+        return self.__class__, tuple([getattr(self, name) for name in self.parts])
 
 
 class Shaped(Type):
@@ -75,10 +70,9 @@ class Shaped(Type):
     dtype: DType
 
     def __new__(cls, shape: Shape, dtype: DType) -> Any:
-        canonical = SIZES.normalise(shape) if shape else ()
-        return cls._interned.get((canonical, dtype)) or cls._make(
-            (canonical, DTYPE.normalise(dtype))
-        )
+        # Quicker than the general way, for the sake of shape rules.
+        sizes = SIZES.normalise(shape) if shape else ()
+        return _INTERNED.get((cls, sizes, dtype)) or super().__new__(cls, sizes, dtype)
 
     @property
     def rank(self) -> int:
@@ -95,12 +89,11 @@ class Shaped(Type):
 
     def check(self) -> None:
         require(self.rank <= MAX_RANK, f"a rank of {self.rank} is more than {MAX_RANK}")
-        known = 1
         for size in self.shape:
             check_size(size)
-            known *= max(size, 1) if isinstance(size, int) else 1
-        if known * self.dtype.itemsize > MAX_SIZE:
-            raise Unmet(f"{list(self.shape)} of {self.dtype} needs more than 2^63 - 1 bytes")
+        known = prod(max(size, 1) for size in self.shape if isinstance(size, int))
+        too_many = f"{list(self.shape)} of {self.dtype} needs more than 2^63 - 1 bytes"
+        require(known * self.dtype.itemsize <= MAX_SIZE, too_many)
 
 
 class Tensor(Shaped, keyword="tensor"):
@@ -123,13 +116,9 @@ class Array(Shaped, keyword="array"):
 class View(Type, keyword="view"):
     """A window on memory with run-time sizes and strides, and what is known of them."""
 
-    lists_facts = True
     rank: int
     dtype: DType
-    facts: Frozen
-
-    def __new__(cls, rank: int, dtype: DType, facts: Frozen | None = None) -> Any:
-        return super().__new__(cls, rank, dtype, Frozen({}) if facts is None else facts)
+    facts: Frozen = NO_FACTS
 
     def check(self) -> None:
         require(0 <= self.rank <= MAX_RANK, f"a view has rank 0 to {MAX_RANK}, not {self.rank}")
@@ -154,9 +143,7 @@ class Vec(Type, keyword="vec"):
 class Space(Enum):
     """Where a buffer lives."""
 
-    GLOBAL = "global"
-    SHARED = "shared"
-    LOCAL = "local"
+    GLOBAL, SHARED, LOCAL = "global", "shared", "local"
 
 
 class Buffer(Type, keyword="buffer"):
@@ -169,9 +156,7 @@ class Buffer(Type, keyword="buffer"):
 class Use(Enum):
     """The place of a matrix fragment in a product."""
 
-    LEFT = "left"
-    RIGHT = "right"
-    ACCUMULATOR = "accumulator"
+    LEFT, RIGHT, ACCUMULATOR = "left", "right", "accumulator"
 
 
 class Fragment(Type, keyword="fragment"):
@@ -190,24 +175,19 @@ def parse_type(scanner: Scanner) -> Type:
     """Read one type; its dims may use the scanner's symbols."""
     start = scanner.skip()
     found = BY_KEYWORD[scanner.one_of(BY_KEYWORD, f"a type ({', '.join(BY_KEYWORD)})")]
+    values: list[Any] = []
     scanner.expect("<")
     try:
-        with scanner.nested():
-            values = [kind.parse(scanner) for kind in _kinds_that_follow(found, scanner)]
+        for kind in found.parts.values():
+            if kind is MAPPING and not scanner.at(","):
+                break  # nothing is known of the view
+            if values:
+                scanner.expect(",")
+            values.append(kind.parse(scanner))
         scanner.expect(">")
         return found(*values)
     except (Unmet, ValueError) as error:
         scanner.fail_at(start, str(error))
 
 
-def _kinds_that_follow(cls: type[Type], scanner: Scanner) -> Iterator[Kind]:
-    """The kind of each part, once the comma before it is read; facts of a view may be missing."""
-    for place, (_, kind) in enumerate(cls.parts):
-        if place + 1 == len(cls.parts) and cls.lists_facts and not scanner.at(","):
-            return
-        if place:
-            scanner.expect(",")
-        yield kind
-
-
-INDEX = Scalar(dtypes.i64)
+INDEX = Scalar(i64)

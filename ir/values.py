@@ -1,14 +1,12 @@
 """Values, ops and blocks: the mutable graph that passes rewrite.
 
-Comes in: ops made by the builder or the parser. Goes out: one program in SSA form, in which every
-value knows its readers, every op its place, and equal pure ops of a block are one op.
-Never: a rule of a dialect; those are declared in `declare` and stand with the dialect's ops.
-
-Invariants: `value.uses` holds exactly the ops that read the value; `block.numbering` holds each
-pure op of the block under `(class, operands, attributes)`; `op.order` grows along a block.
+Comes in: ops made by the builder or the parser. Goes out: one program in SSA form. Always true:
+`value.uses` holds exactly the ops that read the value; `block.numbering` finds its pure ops by
+`identity`; `op.order` grows along a block. Never: a rule of a dialect (`declare` takes those).
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import InitVar, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, Union
 
 from .attributes import Shape
@@ -21,8 +19,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound=Type, covariant=True)
 Key = tuple[type["Op"], tuple["Value[Any]", ...], tuple[Any, ...]]
-ORDER_GAP = 1 << 40
-ORDER_STEP = 1 << 20
+Parent = Union["Op", "Func", None]
+ORDER_GAP, ORDER_STEP = 1 << 40, 1 << 20
 
 
 class Value(Generic[T]):
@@ -31,10 +29,7 @@ class Value(Generic[T]):
     __slots__ = ("index", "name", "owner", "type", "uses")
 
     def __init__(self, type_: T, owner: "Op | Block", index: int, name: str | None = None) -> None:
-        self.type = type_
-        self.owner: Op | Block = owner
-        self.index = index
-        self.name = name
+        self.type, self.owner, self.index, self.name = type_, owner, index, name
         self.uses: dict[Op, None] = {}
 
     @property
@@ -64,16 +59,20 @@ class Value(Generic[T]):
 AnyValue = Value[Any]
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Op:
-    """One operation; its class says what it is, see `declare`.
+    """One operation, exactly as stated, in no block yet; what it is its class says."""
 
-    `attributes` are the canonical values, in the declared order; `regions` one block each.
-    """
-
-    __slots__ = (
-        "attributes", "block", "location", "next", "operands",
-        "order", "previous", "regions", "results",
-    )  # fmt: skip
+    operands: tuple[AnyValue, ...]
+    attributes: tuple[Any, ...]  # the canonical values, in the declared order
+    types: InitVar[Iterable[Type]]
+    regions: tuple["Block", ...]  # one block each
+    location: Location
+    results: tuple[AnyValue, ...] = field(init=False)
+    block: "Block | None" = field(default=None, init=False)
+    previous: "Op | None" = field(default=None, init=False)
+    next: "Op | None" = field(default=None, init=False)
+    order: int = field(default=0, init=False)
 
     name: ClassVar[str] = ""
     numbered: ClassVar[bool] = False
@@ -82,15 +81,12 @@ class Op:
     foldable: ClassVar[bool] = False
     is_constant: ClassVar[bool] = False
 
-    operands: tuple[AnyValue, ...]
-    attributes: tuple[Any, ...]
-    results: tuple[AnyValue, ...]
-    regions: tuple["Block", ...]
-    location: Location
-    block: "Block | None"
-    previous: "Op | None"
-    next: "Op | None"
-    order: int
+    def __post_init__(self, types: Iterable[Type]) -> None:
+        self.results = tuple([Value(type_, self, place) for place, type_ in enumerate(types)])
+        for operand in self.operands:
+            operand.uses[self] = None
+        for region in self.regions:
+            region.parent = self
 
     @property
     def identity(self) -> Key:
@@ -102,100 +98,6 @@ class Op:
         """Whether nobody reads a result."""
         return not any(result.uses for result in self.results)
 
-    def walk(self) -> Iterator["Op"]:
-        """This op and every op inside its regions, outside first, in program order."""
-        pending: list[Op] = [self]
-        while pending:
-            op = pending.pop()
-            yield op
-            for region in reversed(op.regions):
-                pending.extend(region.backwards())
-
-    def set_operands(self, operands: tuple[AnyValue, ...]) -> None:
-        """Read other values, with the numbering kept true; a now equal op is not merged."""
-        for operand in self.operands:
-            operand.uses.pop(self, None)
-        for operand in operands:
-            operand.uses[self] = None
-        self._change(operands, self.attributes)
-
-    def set_attributes(self, attributes: tuple[Any, ...]) -> None:
-        """Take other canonical attributes, with the numbering kept true."""
-        self._change(self.operands, attributes)
-
-    def _change(self, operands: tuple[AnyValue, ...], attributes: tuple[Any, ...]) -> None:
-        block = self.block if self.numbered else None
-        if block is not None and block.numbering.get(self.identity) is self:
-            del block.numbering[self.identity]
-        self.operands, self.attributes = operands, attributes
-        if block is not None:
-            block.numbering.setdefault(self.identity, self)
-
-    def reread(self, old: AnyValue, new: AnyValue) -> "Op | None":
-        """Read `new` where `old` was read; return the op of the block that this one equals now."""
-        block, operands = self.block, self.operands
-        before = (self.__class__, operands, self.attributes)
-        if len(operands) == 2:  # as most ops have, and this runs for every reader of every rewrite
-            left, right = operands
-            operands = (new if left is old else left, new if right is old else right)
-        else:
-            operands = tuple([new if operand is old else operand for operand in operands])
-        self.operands = operands
-        if not self.numbered or block is None:
-            return None
-        numbering = block.numbering
-        found = numbering.pop(before, self)
-        if found is not self:
-            numbering[before] = found
-        twin = numbering.setdefault((self.__class__, operands, self.attributes), self)
-        return None if twin is self else twin
-
-    def erase(self) -> None:
-        """Take this op, which nobody reads, out of its block, with all that its regions read."""
-        if not self.unused:
-            raise ValueError(f"{self.name} is erased while its results are read")
-        self.detach()
-
-    def detach(self) -> list[AnyValue]:
-        """Take this op out of its block; its readers are the caller's to redirect. The values that
-        nobody reads any more are returned."""
-        unread = self._forget_regions() if self.regions else []
-        for operand in self.operands:
-            uses = operand.uses
-            uses.pop(self, None)
-            if not uses:
-                unread.append(operand)
-        block = self.block
-        if block is None:
-            return unread
-        if self.numbered:
-            key = (self.__class__, self.operands, self.attributes)
-            found = block.numbering.pop(key, self)
-            if found is not self:
-                block.numbering[key] = found
-        previous, following = self.previous, self.next
-        if previous is None:
-            block.first = following
-        else:
-            previous.next = following
-        if following is None:
-            block.last = previous
-        else:
-            following.previous = previous
-        self.block = self.previous = self.next = None
-        return unread
-
-    def _forget_regions(self) -> list[AnyValue]:
-        """What the regions read is not read any more."""
-        unread: list[AnyValue] = []
-        for inner in list(self.walk())[1:]:
-            inner.block = None
-            for operand in inner.operands:
-                operand.uses.pop(inner, None)
-                if not operand.uses:
-                    unread.append(operand)
-        return unread
-
     def precedes(self, other: "Op") -> bool:
         """Whether this op comes before `other`, which may lie deeper inside a later op."""
         at: Op | None = other
@@ -203,11 +105,60 @@ class Op:
             at = at.block.parent_op if at.block is not None else None
         return at is not None and self.order < at.order
 
+    def set_operands(self, operands: tuple[AnyValue, ...]) -> None:
+        """Read other values; an op that so becomes equal to another is not merged with it."""
+        self.unlink()
+        for operand in self.operands:
+            operand.uses.pop(self, None)
+        for operand in operands:
+            operand.uses[self] = None
+        self.operands = operands
+        if self.block is not None:
+            self.block.insert(self, self.next)
+
+    def reread(self, old: AnyValue, new: AnyValue) -> "Op":
+        """Read `new` instead of `old`; return the op that is numbered so: this one, or its twin."""
+        block, operands, attributes = self.block, self.operands, self.attributes
+        before = (self.__class__, operands, attributes)
+        if len(operands) == 2:  # as most ops have, and this runs for every reader of every rewrite
+            left, right = operands
+            operands = (new if left is old else left, new if right is old else right)
+        else:
+            operands = tuple([new if operand is old else operand for operand in operands])
+        self.operands = operands
+        if not self.numbered or block is None:
+            return self
+        found = block.numbering.pop(before, self)
+        if found is not self:
+            block.numbering[before] = found
+        return block.numbering.setdefault((self.__class__, operands, attributes), self)
+
+    def detach(self) -> list["Op"]:
+        """Take this op out of its block; whoever reads it is the caller's to redirect. The ops of
+        which nobody reads some result any more are returned."""
+        self.unlink()
+        idle: list[Op] = []
+        for op in walk([self]) if self.regions else (self,):
+            op.block = None
+            for operand in op.operands:
+                uses = operand.uses
+                uses.pop(op, None)
+                if not uses and isinstance(operand.owner, Op):
+                    idle.append(operand.owner)
+        return idle
+
+    def unlink(self) -> None:
+        """Leave the place in the block and its numbering, for another place or for good."""
+        block = self.block
+        if block is not None:
+            block.join(self.previous, self.next)
+            key = (self.__class__, self.operands, self.attributes)
+            found = block.numbering.pop(key, self)
+            if found is not self:
+                block.numbering[key] = found
+
     def __repr__(self) -> str:
         return f"<{self.name}>"
-
-
-Parent = Union[Op, "Func", None]
 
 
 class Block:
@@ -251,86 +202,63 @@ class Block:
             yield op
             op = following
 
-    def backwards(self) -> Iterator[Op]:
-        """The ops from the last to the first."""
-        op = self.last
-        while op is not None:
-            preceding = op.previous
-            yield op
-            op = preceding
-
-    def walk(self) -> Iterator[Op]:
-        """Every op of the block and of the regions inside, outside first, in program order."""
-        for op in self:
-            if op.regions:
-                yield from op.walk()
-            else:
-                yield op
-
-    def append(self, op: Op) -> None:
-        """Put a detached op at the end, and number it."""
-        last = self.last
-        op.block, op.previous, op.next = self, last, None
-        if last is None:
-            self.first, op.order = op, ORDER_GAP
-        else:
-            last.next, op.order = op, last.order + ORDER_GAP
-        self.last = op
-        if op.numbered:
-            self.numbering.setdefault((op.__class__, op.operands, op.attributes), op)
-
-    def insert(self, op: Op, before: Op | None) -> None:
+    def insert(self, op: Op, before: Op | None = None) -> None:
         """Put a detached op before another of this block, or at the end, and number it."""
-        if before is None:
-            self.append(op)
-            return
-        previous = before.previous
-        op.block, op.previous, op.next = self, previous, before
-        before.previous = op
-        if previous is None:
-            self.first = op
-        else:
-            previous.next = op
+        previous = self.last if before is None else before.previous
+        low = previous.order if previous is not None else 0
         # A small step leaves room for many more ops before the same one.
-        low = previous.order if previous is not None else before.order - ORDER_GAP
-        op.order = low + min(ORDER_STEP, (before.order - low) // 2)
-        if op.order == low:
-            self._renumber()
+        step = ORDER_GAP if before is None else min(ORDER_STEP, (before.order - low) // 2)
+        op.block, op.order = self, low + step
+        self.join(previous, op)
+        self.join(op, before)
+        if not step:
+            for place, each in enumerate(self, 1):
+                each.order = place * ORDER_GAP
         if op.numbered:
             self.numbering.setdefault(op.identity, op)
 
+    def join(self, one: Op | None, other: Op | None) -> None:
+        """Let one op follow the other; None stands for what is outside of the block."""
+        if one is None:
+            self.first = other
+        else:
+            one.next = other
+        if other is None:
+            self.last = one
+        else:
+            other.previous = one
+
     def move(self, op: Op, before: Op) -> None:
         """Put an op, of this block or another, before one of this block."""
-        operands = op.operands
-        op.detach()
-        for operand in operands:
-            operand.uses[op] = None
+        op.unlink()
         self.insert(op, before)
 
-    def _renumber(self) -> None:
-        """Spread the ops' order numbers again."""
-        for place, each in enumerate(self):
-            each.order = (place + 1) * ORDER_GAP
+
+def walk(ops: Iterable[Op]) -> Iterator[Op]:
+    """These ops and every op inside their regions, outside first, in program order."""
+    pending = [iter(ops)]
+    while pending:
+        for op in pending[-1]:
+            yield op
+            if op.regions:
+                pending += [iter(region) for region in reversed(op.regions)]
+                break
+        else:
+            pending.pop()
 
 
-def replace(old: AnyValue, new: AnyValue) -> list[Op]:
+def replace(old: AnyValue, new: AnyValue) -> dict[Op, None]:
     """Let every reader of `old` read `new`; a reader that so becomes equal to another op of its
     block merges with it, and so on. The ops whose operands changed are returned."""
-    touched: list[Op] = []
-    forwarded: dict[AnyValue, AnyValue] = {}
-    merged = [(old, new)]
-    while merged:
-        old, new = merged.pop()
-        while new in forwarded:
-            new = forwarded[new]
-        forwarded[old] = new
-        readers, old.uses = old.uses, {}
+    touched: dict[Op, None] = {}
+    pending = [(old, new)]
+    for was, now in pending:  # which grows meanwhile
+        readers, was.uses = was.uses, {}
         for reader in readers:
-            new.uses[reader] = None
-            touched.append(reader)
-            twin = reader.reread(old, new)
-            if twin is not None:
-                merged.extend(_merge(twin, reader))
+            now.uses[reader] = touched[reader] = None
+            twin = reader.reread(was, now)
+            if twin is not reader:  # it may be the very op that makes `old`
+                pending += [*_merge(reader, twin), (old, new)]
     return touched
 
 

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
 from ..ir.attributes import SIZE, SIZES, Frozen, Shape
-from ..ir.builder import Builder, make
+from ..ir.builder import Builder
 from ..ir.declare import declared_class
 from ..ir.dims import Dim, Size, symbols
 from ..ir.func import Func, Module
-from ..ir.payloads import Array, Dense
+from ..ir.payloads import Array, Payload, payload
 from ..ir.types import Shaped, Type
 from ..ir.values import AnyValue, Block, Op
 
@@ -67,13 +67,13 @@ def _copy_op(
     operands = tuple([values.get(operand, operand) for operand in op.operands])
     if op.numbered:
         key = (op.__class__, operands, op.attributes)
-        found = builder.block.numbering.get(key) or builder.find_outside(key)
+        found = builder.find(key)
         if found is not None:
-            return builder.reuse(found), ()
+            return found, ()
     regions = tuple(Block() for _ in op.regions)
     types = [result.type for result in op.results]
     location = op.location.union(builder.location)
-    copied = make(declared_class(op), operands, op.attributes, types, regions, location)
+    copied = op.__class__(operands, op.attributes, types, regions, location)
     for result, original in zip(copied.results, op.results, strict=True):
         result.name = original.name
     builder.insert(copied)
@@ -113,8 +113,7 @@ class _Copier:
 
     def op(self, op: Op, regions: tuple[Block, ...]) -> Op:
         """A copy of one op, with these regions."""
-        made = make(
-            declared_class(op),
+        made = op.__class__(
             self.values_of(op),
             op.attributes if self.resize is None else resized_attributes(op, self.resize),
             [self.type_of(result) for result in op.results],
@@ -165,8 +164,8 @@ def resized_attributes(op: Op, resize: Resize) -> tuple[Any, ...]:
             changed[place] = SIZES.normalise(resized_shape(value, resize))
         elif isinstance(value, Frozen):
             changed[place] = resized_settings(value, resize)
-        elif isinstance(value, Dense):
+        elif isinstance(value, Payload):
             shape = cast(tuple[int, ...], resized_shape(value.shape, resize))
             array: Array = value.array[tuple(slice(size) for size in shape)]
-            changed[place] = Dense(array, value.dtype)
+            changed[place] = payload(array, value.dtype)
     return tuple(changed)

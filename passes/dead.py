@@ -6,7 +6,7 @@ used ones, such as a carry of a loop.
 """
 
 from ..ir.func import Func, Module
-from ..ir.values import Op
+from ..ir.values import Op, walk
 from .context import Context
 from .copying import copy_module
 from .declare import pipeline_pass
@@ -20,7 +20,7 @@ def dead(func: Func, context: Context) -> None:
     while pending:
         op = pending.pop()
         if removable(op) and context.allow("dead", op):
-            op.erase()
+            op.detach()
             continue
         for region in op.regions:
             pending.extend(region)
@@ -29,7 +29,7 @@ def dead(func: Func, context: Context) -> None:
 def removable(op: Op) -> bool:
     """Whether nobody reads the op, and nothing in it has an effect."""
     return op.unused and all(
-        each.pure or (each.terminator and each is not op) for each in op.walk()
+        each.pure or (each.terminator and each is not op) for each in walk([op])
     )
 
 

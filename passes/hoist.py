@@ -88,11 +88,11 @@ def _move(op: Op, owner: Op) -> None:
     """Put an op before `owner`, or let an equal op that stands there, or outside, stand for it."""
     assert owner.block is not None
     builder = Builder(owner.block, owner, op.location)
-    found = owner.block.numbering.get(op.identity) or builder.find_outside(op.identity)
+    found = builder.find(op.identity)
     if found is None:
         owner.block.move(op, owner)
         return
-    for old, new in zip(op.results, builder.reuse(found), strict=True):
+    for old, new in zip(op.results, found, strict=True):
         new.name = new.name or old.name
         replace(old, new)
     op.detach()

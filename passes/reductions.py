@@ -302,9 +302,9 @@ def _hand_on(func: Func, place: int, number: int, which: tuple[int, ...]) -> Non
             yielded[index] = same
             left.remove(same)
     region.terminator.set_operands(tuple(yielded))
-    for op in list(region.backwards()):
+    for op in reversed(list(region)):
         if removable(op):
-            op.erase()
+            op.detach()
 
 
 def _drop_unread_arguments(func: Func) -> None:
@@ -340,4 +340,10 @@ def _fill(func: Func, place: int, number: int) -> None:
     op = _ops(func)[place]
     value: Payload = op.attributes[0]
     filled = np.full(value.shape, number, value.dtype.storage)
-    op.set_attributes((payload(filled, value.dtype), *op.attributes[1:]))
+    attributes = (payload(filled, value.dtype), *op.attributes[1:])
+    made = op.__class__((), attributes, [result.type for result in op.results], (), op.location)
+    assert op.block is not None
+    op.block.insert(made, op)
+    made.results[0].name = op.results[0].name
+    replace(op.results[0], made.results[0])
+    op.detach()

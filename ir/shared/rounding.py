@@ -22,6 +22,8 @@ SPARE_BITS = 12
 
 def rounded(array: Array, dtype: DType) -> Array:
     """`array` in the storage of `dtype`, each number rounded once."""
+    if array.dtype == dtype.storage:
+        return array
     narrow = dtype.kind is Kind.FLOAT and dtype.bits < 32
     wide = array.dtype.kind in "iuf" and array.dtype.itemsize > 2 and array.dtype != np.float32
     exact = _odd_single(_odd_double(array)) if narrow and wide else array

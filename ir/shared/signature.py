@@ -8,7 +8,7 @@ Never: a change to the func or to the call.
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..attributes import Ref, Shape
-from ..dims import DimError, Size, Symbol, substitute
+from ..dims import DimError, Size, Symbol, interval, substitute
 from ..errors import Unmet, require
 from ..facts import Facts
 from ..func import Func, Module
@@ -82,7 +82,7 @@ def _bind(func: Func, pairs: Iterable[tuple[Type, Type]]) -> dict[Symbol, Size]:
 def _check_bounds(func: Func, symbol: Symbol, size: Size) -> None:
     facts = Facts()
     inside = facts.at_most(symbol.minimum, size) and facts.at_most(size, symbol.maximum)
-    low, high = facts.interval(size)
+    low, high = interval(size)
     require(
         inside,
         f"{symbol.name} of @{func.name} lies in {symbol.minimum}..{symbol.maximum}, "

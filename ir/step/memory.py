@@ -5,6 +5,7 @@ share memory, and sizes on the host.
 Never: a value of an element.
 """
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from .. import types
 from ..attributes import Shape
 from ..declare import Attr, Effect, Operand, Result, among
-from ..dims import Size, check_size, interval, product
+from ..dims import Size, check_size, interval
 from ..dtypes import DType, i64
 from ..errors import require
 from ..payloads import Array
@@ -57,8 +58,8 @@ class View(StepOp, name="step.view", effects=(Effect.READ,)):
     def infer(array: types.Array, offset: Size, shape: Shape, dtype: DType | None) -> types.Array:
         check_size(offset)
         part = types.Array(shape, dtype or array.dtype)
-        end = offset * array.dtype.itemsize + product(shape) * part.dtype.itemsize
-        excess = end - product(array.shape) * array.dtype.itemsize
+        end = offset * array.dtype.itemsize + prod(shape) * part.dtype.itemsize
+        excess = end - prod(array.shape) * array.dtype.itemsize
         require(interval(excess)[0] <= 0, f"{part} at element {offset} does not fit into {array}")
         return part
 

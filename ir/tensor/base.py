@@ -65,7 +65,7 @@ def check_axis(axis: int, type_: Tensor) -> None:
     """Refuse what is no axis of a tensor; axes count from 0, and never from the end."""
     if not 0 <= axis < type_.rank:
         known = f"0..{type_.rank - 1}, the axes" if type_.rank else "a tensor of rank 0"
-        raise Unmet(f"axis {axis} is outside {known}", type_)
+        raise Unmet(f"axis {axis} is outside {known}: {type_}")
 
 
 def check_axes(axes: tuple[int, ...], type_: Tensor) -> None:

@@ -4,13 +4,13 @@ Comes in: a tensor. Goes out: a tensor whose every element is one of the operand
 Never: arithmetic, or sharing: the result is a value like any other.
 """
 
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from ..attributes import Shape
 from ..declare import Attr, Operand, Result, same_as
-from ..dims import product
 from ..errors import Unmet, require
 from ..payloads import Array
 from ..types import Tensor
@@ -27,7 +27,7 @@ class Reshape(TensorOp, name="tensor.reshape"):
 
     @staticmethod
     def infer(x: Tensor, shape: Shape) -> Tensor:
-        before, after = product(x.shape), product(shape)
+        before, after = prod(x.shape), prod(shape)
         if before != after:
             raise Unmet(f"{x} has {before} elements, the shape {list(shape)} has {after}")
         return x.with_shape(shape)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...ir.dims import Dim, Size, maximum, minimum
+from ...ir.dims import Dim, Size, interval, maximum, minimum
 from ...ir.dtypes import BITS, DType, boolean
 from ...ir.facts import Facts
 
@@ -133,7 +133,7 @@ _less = lru_cache(COMPARISONS_KEPT)(FACTS.less)
 
 @cache
 def _interval(size: Dim) -> tuple[int, int]:
-    return FACTS.interval(size)
+    return interval(size)
 
 
 def _short(size: Size, end: int) -> Size:

@@ -5,9 +5,10 @@ the dtype where a number may wrap.
 Never: a look at more than one op.
 """
 
+from math import prod
+
 from ...ir import tensor
 from ...ir.dims import Size, floor_div
-from ...ir.dims import product as product_of
 from ...ir.dtypes import FLOATS, boolean
 from ...ir.tensor.arg_reduce import ArgReduction
 from ...ir.values import Op
@@ -222,7 +223,7 @@ def extreme(op: tensor.ReduceMaximum | tensor.ReduceMinimum, known: Known) -> Ra
 def total(op: tensor.ReduceSum, known: Known) -> Range:
     """The ends, as often as there are elements."""
     low, high = known.range(op.x)
-    count = product_of(op.x.shape[axis] for axis in op.axes)
+    count = prod(op.x.shape[axis] for axis in op.axes)
     return fitted(low * count, high * count, op.x.dtype)
 
 

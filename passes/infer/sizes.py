@@ -9,10 +9,11 @@ tried on a copy, which takes the func's place if it verifies; else all stays as 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
+from math import prod
 from typing import Any, cast
 
 from ...ir.declare import Op
-from ...ir.dims import Atom, Dim, Maximum, Minimum, Size, Symbol, maximum, minimum, product
+from ...ir.dims import Atom, Dim, Size, Symbol, interval, maximum, minimum
 from ...ir.errors import IRError, Unmet
 from ...ir.func import Func, Module
 from ...ir.types import Shaped
@@ -59,12 +60,12 @@ def _settle_own(func: Func, context: Context) -> bool:
 @cache
 def simpler(atom: Atom) -> Size:
     """The simplest size that is proved equal to an atom: an int, fewer parts, or the atom."""
-    low, high = FACTS.interval(atom)
+    low, high = interval(atom)
     if low == high:
         return low
-    if isinstance(atom, Minimum):
+    if atom.recipe[0] is minimum:
         return minimum(*_kept(atom.parts, _at_least))
-    if isinstance(atom, Maximum):
+    if atom.recipe[0] is maximum:
         return maximum(*_kept(atom.parts, FACTS.at_most))
     return atom
 
@@ -159,7 +160,7 @@ def _replaced(size: Size, known: Simpler) -> Size:
         return size if isinstance(size, Symbol) else _rebuilt(size, known)
     total: Size = 0
     for monomial, by in size.terms.items():
-        total = total + by * product(_replaced(atom, known) for atom in monomial)
+        total = total + by * prod(_replaced(atom, known) for atom in monomial)
     return total
 
 

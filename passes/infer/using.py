@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 
 from ...ir.declare import Op as DeclaredOp
 from ...ir.func import Func
-from ...ir.rewriter import Named, Rewrite, Rewriter, Rules, rewrite
+from ...ir.rewriter import Rewrite, Rewriter, Rules, rewrite
 from ...ir.values import AnyValue, Op, replace
 from ..context import Context
 from .known import Known
@@ -51,18 +51,20 @@ def use(rules: Rules, func: Func, known: Known, context: Context) -> None:
         if context.spent:
             return
         if op.block is not None and not op.unused:
-            _rewrite(op, rules.of(op.__class__), rewriter, context)
+            _rewrite(op, rules, rewriter, context)
 
 
-def _rewrite(op: Op, rules: tuple[Named, ...], rewriter: Knowing, context: Context) -> None:
-    for name, function in rules:
+def _rewrite(op: Op, rules: Rules, rewriter: Knowing, context: Context) -> None:
+    for rule in rules.rewrites:
+        if not isinstance(op, rule.classes):
+            continue
         rewriter.stand_before(op)
-        made = function(op, rewriter)
-        if made is None or not context.allow(name, op):
+        made = rule.function(op, rewriter)
+        if made is None or not context.allow(rule.name, op):
             continue
         (result,) = op.results
-        assert made.type is result.type, f"{name} makes {made.type} of {result.type}"
+        assert made.type is result.type, f"{rule.name} makes {made.type} of {result.type}"
         made.name = made.name or result.name
         replace(result, made)
-        op.erase()
+        op.detach()
         return

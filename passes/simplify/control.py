@@ -8,7 +8,7 @@ Never: an unrolling of more than one step.
 from ...ir import tensor
 from ...ir.dtypes import i64
 from ...ir.func import Yield
-from ...ir.payloads import Number
+from ...ir.payloads import Number, payload
 from ...ir.rewriter import Replacement, Rewriter, Rules, rewrite
 from ...ir.types import Tensor
 from ...ir.values import AnyValue
@@ -45,7 +45,7 @@ def loop_without_steps(op: tensor.Loop, rewriter: Rewriter) -> Replacement:
 
 
 def _zeros(type_: Tensor, rewriter: Rewriter) -> AnyValue:
-    zero = Number.of_array(type_.dtype.storage.type(0).reshape(()), type_.dtype)
+    zero = payload(type_.dtype.storage.type(0).reshape(()), type_.dtype)
     return full(rewriter, zero, type_)
 
 

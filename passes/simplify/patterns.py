@@ -11,7 +11,7 @@ import numpy as np
 
 from ...ir import tensor
 from ...ir.dtypes import INTEGERS, DType, Kind
-from ...ir.payloads import Dense, Number, PythonNumber
+from ...ir.payloads import Number, Payload, PythonNumber, payload
 from ...ir.rewriter import Rewriter
 from ...ir.types import Tensor
 from ...ir.values import AnyValue, Op
@@ -38,13 +38,13 @@ def uniform(value: AnyValue) -> Number | None:
     return stated if isinstance(stated, Number) else _repeated(stated)
 
 
-def _repeated(dense: Dense) -> Number | None:
+def _repeated(dense: Payload) -> Number | None:
     flat = dense.array.reshape(-1)
     if flat.size == 0:
         return None
     first = flat[:1].tobytes()
     same = flat.tobytes() == first * flat.size
-    return Number.of_array(flat[:1].reshape(()), dense.dtype) if same else None
+    return payload(flat[:1].reshape(()), dense.dtype) if same else None
 
 
 def is_number(value: AnyValue, number: PythonNumber) -> bool:

@@ -102,9 +102,7 @@ class _Description:
             "opNames": self.op_names.items,
             "lines": [shortened(text) for text, _ in self.table.lines.items],
             "homeOfLine": [home for _, home in self.table.lines.items],
-            "homes": [
-                [places.add(place) for place in home.places] for home in self.table.homes.items
-            ],
+            "homes": [[places.add(place) for place in home] for home in self.table.homes.items],
             "places": numbered,
             "files": [
                 {"name": file, "parts": list(_parts(found.get(file, {})))} for file in files.items

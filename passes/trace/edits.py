@@ -53,7 +53,7 @@ class LineTable:
 
     def home(self, location: Location) -> int:
         """The place of a location in the table of homes."""
-        for place in location.places:
+        for place in location:
             self.places.add(place)
         return self.homes.add(location)
 

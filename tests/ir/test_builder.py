@@ -11,7 +11,7 @@ from brimstone.ir.dtypes import boolean, f32, f64, i32
 from brimstone.ir.errors import VerifyError
 from brimstone.ir.func import Func, Return, Yield
 from brimstone.ir.locations import Location
-from brimstone.ir.payloads import Dense, Number
+from brimstone.ir.payloads import Number, payload
 from brimstone.ir.types import Tensor
 from brimstone.ir.values import AnyValue
 from brimstone.ir.verifier import verify
@@ -52,8 +52,8 @@ def test_numbers_are_one_only_if_their_bits_are() -> None:
     assert zero is not negative
     assert number(builder, 1.0) is not number(builder, 1.0, f64)
     assert number(builder, 1, i32) is not number(builder, True, boolean)
-    quiet = Number.of_array(np.array(0x7FC00000, np.uint32).view(np.float32), f32)
-    other = Number.of_array(np.array(0x7FC00001, np.uint32).view(np.float32), f32)
+    quiet = payload(np.array(0x7FC00000, np.uint32).view(np.float32), f32)
+    other = payload(np.array(0x7FC00001, np.uint32).view(np.float32), f32)
     nan = builder.emit(tensor.Constant, quiet)
     assert nan is number(builder, float("nan"))
     assert nan is not builder.emit(tensor.Constant, other)
@@ -112,12 +112,27 @@ def test_a_region_moves_up_what_stands_after_it() -> None:
     check_invariants(func)
 
 
+def test_a_region_may_need_the_op_before_which_it_is_built() -> None:
+    func, builder = start(Tensor((), boolean), VECTOR)
+    predicate, x = func.arguments
+    needed = builder.emit(tensor.Exp, x)
+    builder.move_to(func.body, needed.op)
+    region, other = builder.nest(), builder.nest()
+    region.emit_all(Yield, [region.emit(tensor.Exp, x)])
+    other.emit_all(Yield, [x])
+    chosen = builder.emit(tensor.Cond, predicate, [], region.block, other.block)
+    Builder(func.body).emit_all(Return, [chosen])
+    assert [op.name for op in func.body] == ["tensor.exp", "tensor.cond", "return"]
+    verify(func)
+    check_invariants(func)
+
+
 def test_ops_on_constants_fold() -> None:
     func, builder = start()
     total = builder.emit(tensor.Add, number(builder, 1.5), number(builder, 2.0))
     assert payload_of(total) is Number(3.5, f32)
     two = builder.emit(tensor.Broadcast, number(builder, 2.0), (3,))
-    assert payload_of(two) is Dense(np.full(3, 2.0, np.float32), f32)
+    assert payload_of(two) is payload(np.full(3, 2.0, np.float32), f32)
     assert isinstance(builder.emit(tensor.Add, *func.arguments).op, tensor.Add)
 
 
@@ -129,8 +144,8 @@ def test_large_results_do_not_fold() -> None:
 
 def test_a_fold_that_fails_is_left_to_the_run() -> None:
     _, builder = start()
-    x = builder.emit(tensor.Constant, Dense(np.zeros(3, np.float32), f32))
-    far = builder.emit(tensor.Constant, Dense(np.array([[7]], np.int32), i32))
+    x = builder.emit(tensor.Constant, payload(np.zeros(3, np.float32), f32))
+    far = builder.emit(tensor.Constant, payload(np.array([[7]], np.int32), i32))
     assert isinstance(builder.emit(tensor.Gather, x, far, (0,)).op, tensor.Gather)
 
 

@@ -5,6 +5,7 @@ import pickle
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from math import prod
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from brimstone.ir import dims
 from brimstone.ir.dims import (
-    CeilDiv,
+    Atom,
     Dim,
     DimError,
     Size,
@@ -25,7 +26,6 @@ from brimstone.ir.dims import (
     interval,
     maximum,
     minimum,
-    product,
     substitute,
     symbols,
 )
@@ -82,8 +82,7 @@ CANONICAL: list[tuple[Size, str]] = [
     (maximum(minimum(a, 5), 5), "5"),
     (maximum(a, 0), "a"),
     (minimum(a, True), "min(a, 1)"),
-    (product([2, n, m, 3]), "6*m*n"),
-    (product([]), "1"),
+    (prod([2, n, m, 3]), "6*m*n"),
 ]
 
 
@@ -140,14 +139,14 @@ def test_divisors_are_at_least_one() -> None:
             ceil_div(n, divisor)
         with pytest.raises(DimError):
             floor_div(5, divisor)
-    assert isinstance(ceil_div(a, n - 6), CeilDiv)
+    assert isinstance(ceil_div(a, n - 6), Atom)
 
 
 def test_factors_that_may_be_negative_stay() -> None:
     negative = minimum(b - 65, 5 - n)
     assert interval(negative) == (-95, -2)
     quotient = ceil_div(a * negative, negative * negative)
-    assert isinstance(quotient, CeilDiv)
+    assert isinstance(quotient, Atom) and quotient.recipe[0] is ceil_div
     assert evaluate(quotient, {a: 10, b: 62, n: 7}) == -3
 
 
@@ -160,7 +159,7 @@ def test_other_operands_are_refused() -> None:
             _ = other * loose
     with pytest.raises(TypeError):
         _ = loose < m
-    with pytest.raises(DimError, match="Minimum of 0 sizes"):
+    with pytest.raises(DimError, match="minimum of 0 sizes"):
         minimum()
 
 
@@ -237,11 +236,11 @@ def test_copies_and_pickles_are_the_same_object() -> None:
 
 def test_products_have_at_most_256_terms() -> None:
     pairs = [Symbol(f"x{i}") + Symbol(f"y{i}") for i in range(9)]
-    widest = product(pairs[:8])
+    widest = prod(pairs[:8])
     assert isinstance(widest, Dim)
     assert len(widest.terms) == dims.MAX_TERMS
     with pytest.raises(DimError, match="a dim has at most 256 terms"):
-        product(pairs)
+        prod(pairs)
 
 
 def test_nesting_and_length_have_limits() -> None:

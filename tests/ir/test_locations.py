@@ -38,9 +38,9 @@ def here() -> Location:
 def test_the_calling_line() -> None:
     one = here()
     two, three = here(), [here() for _ in range(2)]
-    ((file, line),) = one.places
+    ((file, line),) = one
     assert file == __file__
-    assert two.places == ((file, line + 1),)
+    assert two == ((file, line + 1),)
     assert three[0] is three[1]
 
 
@@ -65,13 +65,19 @@ def test_text_may_say_other_lines() -> None:
     assert " at " not in print_module(module)
 
 
+def test_space_before_a_location_is_free() -> None:
+    ops = "".join(f'  %{n} = tensor.exp %x : tensor<[], f32>  at "a.py":{n}\n' for n in range(3))
+    module = parse(f"func @f(%x: tensor<[], f32>) {{\n{ops}  return\n}}")
+    assert [str(op.location) for op in module.main.walk()][:3] == ["a.py:0", "a.py:1", "a.py:2"]
+
+
 def test_an_op_within_a_region_knows_its_line() -> None:
     text = (
         "func @f(%p: tensor<[], bool>, %x: tensor<[], f32>) {\n"
         "  %y = tensor.cond %p () {\n    yield %x\n  } () {\n\n    yield %x\n"
         "  } : tensor<[], f32>\n  return\n}\n"
     )
-    found = [(op.name, op.location.places[0][1]) for op in parse(text, "f.ir").main.walk()]
+    found = [(op.name, op.location[0][1]) for op in parse(text, "f.ir").main.walk()]
     assert found == [("tensor.cond", 2), ("yield", 3), ("yield", 6), ("return", 8)]
 
 

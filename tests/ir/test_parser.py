@@ -81,6 +81,8 @@ ARGUMENTS = [
     ("%x: vec<0, f32>", "1:23: a vector has 1 to 4096 lanes, not 0"),
     ("%x: buffer<f32, heap>", "1:35: expected one of global, shared, local, found 'heap'"),
     ("%x: tensor<[(n], f32>", "1:33: expected ')', found ']'"),
+    ("%x: tensor<[(n, 4)], f32>", "1:31: brackets without a function hold one size"),
+    (f"%x: tensor<[{'(' * 65}n], f32>", "1:93: brackets nest more than 64 deep"),
     ("%x: fragment<0, 4, f32, left>", "1:23: a fragment has at least one row and column"),
     ("%x: view<40, f32, {}>", "1:23: a view has rank 0 to 32, not 40"),
     ("%x: tensor<[%n], f32>", "1:31: expected a size, found '%n'"),
@@ -93,6 +95,11 @@ OPS = [
         "is it 'tensor.tanh'?",
     ),
     ("%y = tensor.add %x, %z : T", "2:23: %z is not defined here"),
+    ("%sum = tensor.add %x,%smu : T", "2:24: %smu is not defined here"),
+    (
+        '%sum = tensor.exp %x : T  at "a":1\n  %y = tensor.add %suma, %x : T',
+        "3:19: %suma is not defined here; is it '%sum'?",
+    ),
     (
         "%y = tensor.add %x : T",
         "2: tensor.add: it has 1 operands, 0 attributes, 0 regions, 1 results",

@@ -10,7 +10,7 @@ from brimstone.ir import dtypes
 from brimstone.ir.dtypes import ALL, DType, bf16, boolean, c64, f8e4m3, f16, f32, f64, i8, i32, u8
 from brimstone.ir.errors import Unmet
 from brimstone.ir.parser import parse
-from brimstone.ir.payloads import Dense, Number, number_text, parse_number, payload
+from brimstone.ir.payloads import Number, number_text, parse_number, payload
 from brimstone.ir.printer import print_module
 from kit.draft import ordered
 from kit.special import special
@@ -52,7 +52,7 @@ def test_arrays_come_back(dtype: DType, shape: tuple[int, ...]) -> None:
     )
     module = parse(text)
     assert print_module(module) == text
-    assert next(iter(module.main.body)).attributes == (Dense(array, dtype),)
+    assert next(iter(module.main.body)).attributes == (payload(array, dtype),)
 
 
 def test_numbers_with_the_same_bits_are_one() -> None:
@@ -66,15 +66,15 @@ def test_numbers_with_the_same_bits_are_one() -> None:
 
 def test_arrays_with_the_same_bits_are_one() -> None:
     ones = np.ones((2, 3), np.float32)
-    assert Dense(ones, f32) is Dense(np.ones((3, 2), np.float32).T, f32)
-    assert Dense(ones, f32) is not Dense(-ones * 0, f32)
-    assert Dense(ones, f32) is not Dense(ones.reshape(3, 2), f32)
+    assert payload(ones, f32) is payload(np.ones((3, 2), np.float32).T, f32)
+    assert payload(ones, f32) is not payload(-ones * 0, f32)
+    assert payload(ones, f32) is not payload(ones.reshape(3, 2), f32)
     assert payload(np.asarray(2.0), f32) is Number(2.0, f32)
 
 
 def test_an_array_cannot_be_changed() -> None:
     ones = np.ones(3, np.float32)
-    dense = Dense(ones, f32)
+    dense = payload(ones, f32)
     ones[0] = 7
     assert dense.text == "[1.0, 1.0, 1.0]"
     with pytest.raises(ValueError, match="read-only"):
@@ -125,6 +125,6 @@ def test_text_may_say_bits() -> None:
 
 
 def test_payloads_are_the_same_after_a_journey() -> None:
-    for each in (Number(-0.0, f32), Number(1, i8), Dense(np.arange(3, dtype=np.int8), i8)):
+    for each in (Number(-0.0, f32), Number(1, i8), payload(np.arange(3, dtype=np.int8), i8)):
         assert pickle.loads(pickle.dumps(each)) is each
         assert copy.deepcopy(each) is each

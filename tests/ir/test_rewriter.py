@@ -4,7 +4,7 @@ import pytest
 
 from brimstone.ir import tensor
 from brimstone.ir.errors import RewriteError
-from brimstone.ir.func import Func
+from brimstone.ir.func import Func, Return
 from brimstone.ir.locations import Location
 from brimstone.ir.parser import parse
 from brimstone.ir.printer import print_func
@@ -194,8 +194,8 @@ def test_several_results_are_replaced_together() -> None:
 def test_sets_of_rules_compose() -> None:
     both = Rules(Rules(negate_twice), subtract_by_adding)
     assert [rule.name for rule in both.rewrites] == ["negate_twice", "subtract_by_adding"]
-    assert [name for name, _ in both.of(tensor.Negate)] == ["negate_twice"]
-    assert both.without("negate_twice").of(tensor.Negate) == ()
+    assert [name for name, _ in both.of(tensor.Negate)] == ["negate_twice", "fold"]
+    assert both.of(Return) == ()
 
 
 def test_rules_reach_into_regions() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from brimstone.ir.builder import Builder, make
+from brimstone.ir.builder import Builder
 from brimstone.ir.dims import Symbol
 from brimstone.ir.dtypes import f16, f32
 from brimstone.ir.errors import VerifyError
@@ -93,12 +93,12 @@ def yield_another_type(func: Func, ops: list[Op]) -> None:
 
 
 def return_twice(func: Func, ops: list[Op]) -> None:
-    func.body.insert(make(Return, (), (), (), (), UNKNOWN), ops[2])
+    func.body.insert(Return((), (), (), (), UNKNOWN), ops[2])
 
 
 def end_in_yield(func: Func, ops: list[Op]) -> None:
     func.body.terminator.detach()
-    func.body.append(make(Yield, (), (), (), (), UNKNOWN))
+    func.body.insert(Yield((), (), (), (), UNKNOWN))
 
 
 def steal_argument(func: Func, ops: list[Op]) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from brimstone.ir import tensor
 from brimstone.ir.attributes import Shape
-from brimstone.ir.builder import Builder, make
+from brimstone.ir.builder import Builder
 from brimstone.ir.declare import Op
 from brimstone.ir.dims import Size, Symbol, evaluate, interval, symbols
 from brimstone.ir.dtypes import ALL, COMPLEXES, INEXACT, NUMBERS, DType
@@ -192,7 +192,7 @@ class Draft:
         if not self.built and isinstance(op, Op):
             here = self.builder.location
             types = [result.type for result in op.results]
-            copy = make(op.__class__, op.operands, op.attributes, types, (), here)
+            copy = op.__class__(op.operands, op.attributes, types, (), here)
             self.builder.insert(copy)
             value = copy.results[value.index]
         self._see([value], seen.drawn_as)
@@ -240,7 +240,7 @@ class Draft:
         Builder(aside, location=self.builder.location).emit_all(cls, *given, **named)
         built = aside.terminator
         types = [result.type for result in built.results]
-        op = make(cls, tuple(operands), built.attributes, types, built.regions, built.location)
+        op = cls(tuple(operands), built.attributes, types, built.regions, built.location)
         self.builder.insert(op)
         return op.results
 

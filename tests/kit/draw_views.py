@@ -1,10 +1,12 @@
 """Recipes for views: ops that only say where an element stands."""
 
+from math import prod
+
 from brimstone.ir import tensor
 from brimstone.ir.attributes import Shape
 from brimstone.ir.declare import Op
-from brimstone.ir.dims import Size, interval, product
-from brimstone.ir.payloads import Number
+from brimstone.ir.dims import Size, interval
+from brimstone.ir.payloads import payload
 from kit import special
 from kit.draft import Draft, require_small
 from kit.recipes import recipe
@@ -25,7 +27,7 @@ def draw_reshape(draft: Draft, cls: type[Op]) -> object:
 def _join(draft: Draft, shape: list[Size]) -> None:
     if len(shape) >= 2:
         at = draft.random.randrange(len(shape) - 1)
-        shape[at : at + 2] = [product(shape[at : at + 2])]
+        shape[at : at + 2] = [prod(shape[at : at + 2])]
 
 
 def _split(draft: Draft, shape: list[Size]) -> None:
@@ -99,7 +101,7 @@ def draw_pad(draft: Draft, cls: type[Op]) -> object:
         for size, before, after, inner in zip(x.shape, low, high, interior, strict=True)
     ]
     require_small(sizes)
-    value = Number.of_array(special.array(draft.random, x.dtype, ()), x.dtype)
+    value = payload(special.array(draft.random, x.dtype, ()), x.dtype)
     return draft.emit(cls, x, low=low, high=high, interior=interior, value=value)
 
 

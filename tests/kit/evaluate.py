@@ -14,7 +14,7 @@ import numpy as np
 
 from brimstone.ir.attributes import Shape
 from brimstone.ir.builder import Builder
-from brimstone.ir.declare import Op, Role
+from brimstone.ir.declare import Op
 from brimstone.ir.dims import Symbol
 from brimstone.ir.dtypes import of_numpy
 from brimstone.ir.func import Func, Module, Return
@@ -42,7 +42,7 @@ def evaluate_shaped(
     pairs = zip(shapes, arrays, strict=True)
     types = [Tensor(shape, of_numpy(array.dtype)) for shape, array in pairs]
     named = dict.fromkeys(size for shape in shapes for size in shape if isinstance(size, Symbol))
-    func = Func("f", types, named)
+    func = Func("f", types, tuple(named))
     builder = Builder(func.body)
     results = builder.emit_all(cls, *grouped(cls, func.arguments), **attributes)
     builder.emit_all(Return, results)
@@ -76,7 +76,7 @@ def folded(cls: type[Op], *arrays: Array, **attributes: Any) -> list[Array]:
 
 def grouped(cls: type[Op], operands: Sequence[AnyValue]) -> Sequence[Any]:
     """Operands as the builder wants them: those of an op that takes any number as one list."""
-    any_number = any(field.role is Role.OPERANDS for field in cls.fields)
+    any_number = any(field.many for field in cls.operand_fields)
     return [operands] if any_number else operands
 
 

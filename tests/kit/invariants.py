@@ -34,7 +34,7 @@ def _values(func: Func) -> list[AnyValue]:
 
 def _check_block(block: Block) -> None:
     ops = list(block)
-    assert ops == list(block.backwards())[::-1]
+    assert [None, *ops] == [*(op.previous for op in ops), block.last]
     assert all(op.block is block for op in ops)
     orders = [op.order for op in ops]
     assert orders == sorted(set(orders)), "the order does not grow along the block"

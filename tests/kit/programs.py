@@ -115,9 +115,9 @@ def _results(draft: Draft, random: Random) -> list[int]:
     return unread[-MOST_RESULTS:] + random.sample(places, min(1, len(places)))
 
 
-def _symbols(random: Random) -> Sequence[Symbol]:
+def _symbols(random: Random) -> tuple[Symbol, ...]:
     chosen = random.sample(SYMBOLS, random.choice((0, 1, 1, 2, 2, 3)))
-    return list({symbol.name: symbol for symbol in chosen}.values())
+    return tuple({symbol.name: symbol for symbol in chosen}.values())
 
 
 def draw(draft: Draft, cls: type[Op]) -> None:

@@ -88,7 +88,7 @@ def test_the_wrong_change_is_found() -> None:
     assert culprit.application is not None
     assert culprit.application.rule == "careless_absolute"
     assert culprit.application.op == "tensor.absolute"
-    assert culprit.application.location.places == (("model.py", 12),)
+    assert culprit.application.location == (("model.py", 12),)
     assert culprit.step == "algebra"
     assert (culprit.fuel, culprit.total) == (4, 5)
     assert culprit.failure.message.startswith("@f, n = ")

@@ -62,7 +62,7 @@ def cse_blind(func: Func, context: Context) -> None:
         elif op.block is not None and context.allow("cse_blind", op):
             for old, new in zip(op.results, found.results, strict=True):
                 replace(old, new)
-            op.erase()
+            op.detach()
 
 
 @pipeline_pass("hoist_carries")
@@ -127,7 +127,7 @@ def test_bisect_names_the_rule_and_the_line(planted: Planted) -> None:
     assert culprit is not None
     assert culprit.application is not None
     assert (culprit.step, culprit.application.rule) == (planted.wrong.name, planted.rule)
-    ((file, line),) = culprit.application.location.places
+    ((file, line),) = culprit.application.location
     assert file.startswith("program_")
     assert culprit.application.op in text.splitlines()[line - 1]
 

@@ -151,7 +151,7 @@ def test_reducing_is_deterministic_and_leaves_the_module_alone() -> None:
 def test_a_predicate_may_change_its_module() -> None:
     def interesting(module: Module) -> bool:
         found = any(isinstance(op, tensor.Exp) for op in module.main.walk())
-        for op in list(module.main.body.backwards()):
+        for op in reversed(list(module.main.body)):
             op.detach()
         return found
 

@@ -51,7 +51,7 @@ def test_lines_know_their_ops() -> None:
     func = parse(NESTED, "a.ir").main
     lines = lines_of(func, Names())
     assert "\n".join(line.text for line in lines) + "\n" == NESTED
-    assert [line.location.places[0][1] for line in lines] == [1, 2, 3, 4, 2, 6, 2, 8, 1]
+    assert [line.location[0][1] for line in lines] == [1, 2, 3, 4, 2, 6, 2, 8, 1]
     assert len({line.key for line in lines}) == len(lines)
 
 

@@ -57,7 +57,7 @@ def test_iota_of_every_shape(shape: tuple[int, ...]) -> None:
 
 def test_iota_of_a_symbolic_size() -> None:
     n = Symbol("n")
-    func = Func("f", (), [n])
+    func = Func("f", (), (n,))
     builder = Builder(func.body)
     builder.emit_all(Return, [builder.emit(tensor.Iota, shape=(n * 2, 2), axis=0, dtype=i32)])
     module = parse(print_module(Module([func])), "test")

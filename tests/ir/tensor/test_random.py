@@ -88,7 +88,7 @@ def test_the_bits_look_random() -> None:
 def test_symbolic_sizes() -> None:
     """A size and an offset that are known only when the program runs."""
     n = Symbol("n")
-    func = Func("f", [Tensor((2,), u32)], [n])
+    func = Func("f", [Tensor((2,), u32)], (n,))
     builder = Builder(func.body)
     made = builder.emit(tensor.RandomBits, func.arguments[0], shape=(n, 2), offset=n)
     builder.emit_all(Return, [made])
@@ -115,7 +115,7 @@ def test_wrong_keys_and_offsets_are_refused() -> None:
 
 def test_an_offset_that_turns_out_negative_fails_when_the_program_runs() -> None:
     n = Symbol("n")
-    func = Func("f", [Tensor((2,), u32)], [n])
+    func = Func("f", [Tensor((2,), u32)], (n,))
     builder = Builder(func.body)
     made = builder.emit(tensor.RandomBits, func.arguments[0], shape=(2,), offset=n - 5)
     builder.emit_all(Return, [made])

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from brimstone.ir import tensor
-from brimstone.ir.attributes import NUMBER
+from brimstone.ir.attributes import PAYLOAD
 from brimstone.ir.declare import REGISTRY, Op
 from brimstone.ir.dtypes import BY_NAME, Kind
 from brimstone.ir.errors import VerifyError
@@ -74,7 +74,7 @@ def arrays(cell: str) -> list[Array]:
 
 
 def read_array(dtype: str, text: str) -> Array:
-    return NUMBER.parse(Scanner(text)).resolve(BY_NAME[dtype]).array
+    return PAYLOAD.parse(Scanner(text)).resolve(BY_NAME[dtype]).array
 
 
 ROWS = read_rows()

@@ -146,7 +146,7 @@ def test_pad_puts_values_around_and_between(shape, low, high, interior):
 
 
 def test_pad_keeps_the_bits_of_its_value():
-    nan = Number.of_array(np.array(0x7FC1, np.uint16).view(bf16.storage), bf16)
+    nan = payload(np.array(0x7FC1, np.uint16).view(bf16.storage), bf16)
     found = call(tensor.Pad, counted((1,), bf16), low=(1,), high=(0,), interior=(0,), value=nan)
     assert found.view(np.uint16).tolist() == [0x7FC1, 0]
 
