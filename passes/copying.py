@@ -54,16 +54,16 @@ def copy_ops(ops: Iterable[Op], builder: Builder, values: Values) -> None:
     while pending:
         ops, at = pending.pop()
         for op in ops:
-            results, regions = _copy_op(op, at, values)
+            results, regions = copy_op(op, at, values)
             values.update(zip(op.results, results, strict=True))
             for region, made in zip(op.regions, regions, strict=False):  # none where it is reused
                 pending.append((region, Builder(made, location=builder.location)))
 
 
-def _copy_op(
+def copy_op(
     op: Op, builder: Builder, values: Values
 ) -> tuple[tuple[AnyValue, ...], tuple[Block, ...]]:
-    """The results of one copy, and its regions, still empty."""
+    """The results of one copy, and its regions, still empty; `values` is asked, and not told."""
     operands = tuple([values.get(operand, operand) for operand in op.operands])
     if op.numbered:
         key = (op.__class__, operands, op.attributes)

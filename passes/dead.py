@@ -6,7 +6,8 @@ used ones, such as a carry of a loop.
 """
 
 from ..ir.func import Func, Module
-from ..ir.values import Op, walk
+from ..ir.rewriter import Journal
+from ..ir.values import Block, Op, walk
 from .context import Context
 from .copying import copy_module
 from .declare import pipeline_pass
@@ -15,11 +16,16 @@ from .declare import pipeline_pass
 @pipeline_pass("dead")
 def dead(func: Func, context: Context) -> None:
     """Erase pure ops whose results nobody reads."""
+    sweep(func.body, context)
+
+
+def sweep(block: Block, journal: Journal | None = None) -> None:
+    """The same in one block and the regions inside."""
     # A stack of ops, the last of the program on top: readers come before what they read.
-    pending = list(func.body)
+    pending = list(block)
     while pending:
         op = pending.pop()
-        if removable(op) and context.allow("dead", op):
+        if removable(op) and (journal is None or journal.allow("dead", op)):
             op.detach()
             continue
         for region in op.regions:

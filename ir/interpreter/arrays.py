@@ -22,7 +22,9 @@ def stored(array: Any, dtype: DType) -> Array:
 def widened(array: Array, dtype: DType) -> Array:
     """`array`, of `dtype`, in the dtype its arithmetic is done in, and in row-major order: numpy
     rounds some functions otherwise where elements are not neighbours."""
-    return np.asarray(array, dtype.accumulator.storage, order="C")
+    made = np.asarray(array, dtype.accumulator.storage, order="C")
+    # One element that runs backwards is in order for numpy, which then computes it otherwise.
+    return made.copy() if min(made.strides, default=0) < 0 else made
 
 
 def elementwise(function: Callable[..., Any], dtype: DType, result: DType, *arrays: Array) -> Array:

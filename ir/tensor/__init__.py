@@ -44,12 +44,16 @@ from .elementwise import (
     Subtract,
     Truncate,
 )
+from .factor import Cholesky, Lu, Qr
 from .indexing import Combiner, Gather, Outside, Scatter
+from .linear import Checkpoint, CustomVjp, LinearCall, StopGradient
 from .random import RandomBits
 from .reduce import ReduceAnd, ReduceMaximum, ReduceMinimum, ReduceOr, ReduceProduct, ReduceSum
 from .scan import CumulativeMaximum, CumulativeMinimum, CumulativeProduct, CumulativeSum
 from .shape import Dim
+from .solve import Solve, TriangularSolve
 from .sort import Sort
+from .spectral import Eig, Eigh, Svd
 from .transcendental import (
     Arccos,
     Arccosh,

@@ -9,13 +9,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..builder import Builder
 from ..declare import Attr, Operand, Result, among
+from ..dims import Size
 from ..dtypes import INTEGERS, ORDERED, DType
 from ..errors import require
 from ..interpreter.arrays import widened
 from ..payloads import Array
 from ..types import Tensor
-from .base import TensorOp, check_axis
+from .base import TensorOp, Values, check_axis, rebuilt
+from .rules import no_tangent
 
 
 class ArgReduction(TensorOp):
@@ -35,6 +38,13 @@ class ArgReduction(TensorOp):
         if isinstance(x.shape[axis], int):
             check_places(x.shape[axis], dtype)
         return Tensor(x.shape[:axis] + x.shape[axis + 1 :], dtype)
+
+    jvp = no_tangent
+
+    def batching(
+        self, builder: Builder, operands: Values, batched: tuple[bool, ...], size: Size
+    ) -> Values:
+        return rebuilt(self, builder, operands, axis=self.axis + 1)
 
     def run(self, frame: Any, *operands: Array) -> Array:
         (x,) = operands

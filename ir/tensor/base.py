@@ -6,30 +6,60 @@ rules `jvp`, `transpose` and `batching` of an op stand in its class.
 Never: memory, devices, threads.
 """
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ..attributes import Shape
-from ..declare import Op
+from ..builder import Builder
+from ..declare import Op, operand_groups
 from ..dims import Size
 from ..errors import Unmet, require
 from ..payloads import Payload, payload
 from ..types import Tensor
+from ..values import AnyValue
 
 FOLD_AT_MOST = 64
 """Constants of more elements than this are computed when the program runs, not when it is built."""
 
-Rule = Callable[..., Any]
+Values = tuple[AnyValue, ...]
+Tangents = tuple[AnyValue | None, ...]
+"""Tangents or cotangents, where None is zero; or operands, where None is a linear one."""
 
 
 class TensorOp(Op):
-    """The base of the ops of this floor; the three rules are None where mathematics has none."""
+    """The base of the ops of this floor, each with the rules of three transformations."""
 
-    jvp: ClassVar[Rule | None] = None
-    transpose: ClassVar[Rule | None] = None
-    batching: ClassVar[Rule | None] = None
+    def jvp(self, builder: Builder, tangents: Tangents) -> Tangents:
+        """The rule of derivatives: how the results change when operands change by `tangents`.
+
+        This op stands in the func being built, so its operands and results may be read. A tangent
+        is given for each operand, None where it is zero, and at least one is not. The rule emits
+        ops that are linear in the tangents, and returns a tangent for each result. Only floats and
+        complex numbers have tangents. Ops with regions have their rules in the pass.
+        """
+        raise Unmet("has no derivative")
+
+    def transpose(self, builder: Builder, operands: Tangents, cotangents: Tangents) -> Tangents:
+        """The rule of gradients, for an op of a linear function: its transpose.
+
+        `operands` has None where this op is linear, and the value in the func being built where it
+        is not. A cotangent is given for each result, and at least one is not None; the rule returns
+        one for each linear operand. Complex numbers are not conjugated: what is kept is Re Σ c·t.
+        """
+        raise Unmet("is not linear, or has no transpose")
+
+    def batching(
+        self, builder: Builder, operands: Values, batched: tuple[bool, ...], size: Size
+    ) -> Values:
+        """The rule of `batch`: the results of this op in `size` lanes at once.
+
+        `operands` stand in the func being built. One that is batched, and at least one is, has the
+        lanes along a new axis, always axis 0. The rule emits what it needs, and returns all results
+        with the lanes along axis 0, or as they are where they are the same in all lanes. Ops with
+        regions have their rules in the pass, which batches regions.
+        """
+        raise Unmet("has no batching rule")
 
     def fold(self) -> tuple[Payload, ...] | None:
         """The results as constants, where they are small and the op's meaning is static."""
@@ -46,6 +76,17 @@ class TensorOp(Op):
         return tuple(
             payload(array, type_.dtype) for array, type_ in zip(arrays, types, strict=True)
         )
+
+
+def rebuilt(op: TensorOp, builder: Builder, operands: Values, **changed: Any) -> Values:
+    """The results of the same op without regions, of other operands, some attributes changed."""
+    cls, rest = op.__class__, iter(operands)
+    fields = zip(cls.attribute_fields, op.attributes, strict=False)  # lengths of lists come last
+    given: dict[str, Any] = {field.name: value for field, value in fields}
+    for field, values in operand_groups(op):
+        taken = tuple([next(rest) for _ in values])
+        given[field.name] = taken if field.many else taken[0]
+    return builder.emit_all(cls, **given | changed)
 
 
 def size_of(frame: Any, size: Size) -> int:

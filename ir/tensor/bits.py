@@ -11,6 +11,7 @@ from ..dtypes import BITS, INTEGERS
 from ..payloads import Array
 from ..types import Tensor
 from .elementwise import Binary, Unary
+from .rules import no_tangent
 
 
 def shift_left(x: Array, amount: Array) -> Array:
@@ -50,49 +51,61 @@ def _bits(x: Array) -> Array:
     return np.unpackbits(big_endian[..., None].view(np.uint8), axis=-1)
 
 
-class BitAnd(Binary, name="tensor.bit_and", meaning=np.bitwise_and):
+class UnaryBits(Unary):
+    """The bits of one number, which have no tangent."""
+
+    jvp = no_tangent
+
+
+class BinaryBits(Binary):
+    """The bits of two numbers, which have no tangent."""
+
+    jvp = no_tangent
+
+
+class BitAnd(BinaryBits, name="tensor.bit_and", meaning=np.bitwise_and):
     """The bits that are 1 in both."""
 
     left: Operand[Tensor] = among(BITS)
 
 
-class BitOr(Binary, name="tensor.bit_or", meaning=np.bitwise_or):
+class BitOr(BinaryBits, name="tensor.bit_or", meaning=np.bitwise_or):
     """The bits that are 1 in either."""
 
     left: Operand[Tensor] = among(BITS)
 
 
-class BitXor(Binary, name="tensor.bit_xor", meaning=np.bitwise_xor):
+class BitXor(BinaryBits, name="tensor.bit_xor", meaning=np.bitwise_xor):
     """The bits that are 1 in one of the two."""
 
     left: Operand[Tensor] = among(BITS)
 
 
-class BitNot(Unary, name="tensor.bit_not", meaning=np.invert):
+class BitNot(UnaryBits, name="tensor.bit_not", meaning=np.invert):
     """The bits that are 0."""
 
     x: Operand[Tensor] = among(BITS)
 
 
-class ShiftLeft(Binary, name="tensor.shift_left", meaning=shift_left):
+class ShiftLeft(BinaryBits, name="tensor.shift_left", meaning=shift_left):
     """left << right; 0 for an amount outside 0..width-1."""
 
     left: Operand[Tensor] = among(INTEGERS)
 
 
-class ShiftRight(Binary, name="tensor.shift_right", meaning=shift_right):
+class ShiftRight(BinaryBits, name="tensor.shift_right", meaning=shift_right):
     """left >> right, arithmetic for signed; all sign bits for an amount outside 0..width-1."""
 
     left: Operand[Tensor] = among(INTEGERS)
 
 
-class CountOnes(Unary, name="tensor.count_ones", meaning=count_ones):
+class CountOnes(UnaryBits, name="tensor.count_ones", meaning=count_ones):
     """How many bits are 1."""
 
     x: Operand[Tensor] = among(INTEGERS)
 
 
-class CountLeadingZeros(Unary, name="tensor.count_leading_zeros", meaning=count_leading_zeros):
+class CountLeadingZeros(UnaryBits, name="tensor.count_leading_zeros", meaning=count_leading_zeros):
     """How many bits are 0 before the first 1, from the highest on; the width for 0."""
 
     x: Operand[Tensor] = among(INTEGERS)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..attributes import Shape
+from ..builder import Builder
 from ..declare import Attr, Op, Operand, Result, same_as
 from ..dims import Size, ceil_div
 from ..dtypes import NUMBERS, ORDERED, DType, i64
@@ -22,7 +23,8 @@ from ..interpreter.mesh import Group, group_of
 from ..payloads import Array
 from ..types import Shaped, Tensor
 from . import order
-from .base import TensorOp
+from .base import Tangents, TensorOp, Values, rebuilt
+from .rules import emit, no_tangent, same_op, terms
 
 Pairs = tuple[tuple[int, int], ...]
 """Of each pair, the first device hands its tensor to the second."""
@@ -50,6 +52,11 @@ class Exchange(CollectiveOp):
     axis_name: Attr[str]
     result: Result[Tensor]
 
+    def batching(
+        self, builder: Builder, operands: Values, batched: tuple[bool, ...], size: Size
+    ) -> Values:
+        return rebuilt(self, builder, operands)
+
     def run(self, frame: Any, x: Array) -> Array:
         group = group_of(frame, self.axis_name)
         self.check_group(group)
@@ -71,6 +78,22 @@ class AllReduce(Exchange, name="tensor.all_reduce"):
     reduction: Attr[Reduction]
     result: Result[Tensor] = same_as("x")
 
+    def jvp(self, builder: Builder, tangents: Tangents) -> Tangents:
+        """Of extremes, the mean of the changes of all devices whose part it is."""
+        if self.reduction is Reduction.SUM:
+            return same_op(self, builder, tangents)
+        require(self.reduction is not Reduction.PRODUCT, "of products has no derivative")
+        x, y, change = terms(builder, self.x, self.result, tangents[0])
+        found = x.apply("equal", y)
+        count, total = (
+            each.apply("all_reduce", axis_name=self.axis_name, reduction=Reduction.SUM)
+            for each in (found.cast(self.x.dtype), change.where(found, 0))
+        )
+        return ((total / count.apply("maximum", count.number(1))).value,)
+
+    def transpose(self, builder: Builder, operands: Tangents, cotangents: Tangents) -> Tangents:
+        return same_op(self, builder, cotangents)
+
     def check(self) -> None:
         check_reduction(self.reduction, self.x.dtype)
 
@@ -87,6 +110,18 @@ class AllGather(Exchange, name="tensor.all_gather"):
     @staticmethod
     def infer(x: Tensor, axis: int, count: int) -> Tensor:
         return x.with_shape(gathered_shape(x, axis, count))
+
+    def batching(
+        self, builder: Builder, operands: Values, batched: tuple[bool, ...], size: Size
+    ) -> Values:
+        return rebuilt(self, builder, operands, axis=self.axis + 1)
+
+    jvp = same_op
+
+    def transpose(self, builder: Builder, operands: Tangents, cotangents: Tangents) -> Tangents:
+        named = {"axis": self.axis, "count": self.count, "reduction": Reduction.SUM}
+        c = cotangents[0]
+        return (emit(builder, "reduce_scatter", c, axis_name=self.axis_name, **named),)
 
     def share(self, parts: Sequence[Array], group: Group) -> Array:
         return np.concatenate(parts, self.axis)
@@ -106,6 +141,22 @@ class ReduceScatter(Exchange, name="tensor.reduce_scatter"):
     def infer(x: Tensor, reduction: Reduction, axis: int, count: int) -> Tensor:
         check_reduction(reduction, x.dtype)
         return x.with_shape(scattered_shape(x, axis, count))
+
+    def jvp(self, builder: Builder, tangents: Tangents) -> Tangents:
+        summed = self.reduction is Reduction.SUM
+        require(
+            summed, f"of {self.reduction.value} has no derivative; all_reduce and slice instead"
+        )
+        return same_op(self, builder, tangents)
+
+    def transpose(self, builder: Builder, operands: Tangents, cotangents: Tangents) -> Tangents:
+        named = {"axis": self.axis, "count": self.count}
+        return (emit(builder, "all_gather", cotangents[0], axis_name=self.axis_name, **named),)
+
+    def batching(
+        self, builder: Builder, operands: Values, batched: tuple[bool, ...], size: Size
+    ) -> Values:
+        return rebuilt(self, builder, operands, axis=self.axis + 1)
 
     def share(self, parts: Sequence[Array], group: Group) -> Array:
         mine = [part_of(part, self.axis, group) for part in parts]
@@ -128,6 +179,18 @@ class AllToAll(Exchange, name="tensor.all_to_all"):
         part = x.with_shape(scattered_shape(x, split_axis, count))
         return x.with_shape(gathered_shape(part, concat_axis, count))
 
+    jvp = same_op
+
+    def transpose(self, builder: Builder, operands: Tangents, cotangents: Tangents) -> Tangents:
+        back = self.concat_axis, self.split_axis, self.count
+        return (emit(builder, "all_to_all", cotangents[0], self.axis_name, *back),)
+
+    def batching(
+        self, builder: Builder, operands: Values, batched: tuple[bool, ...], size: Size
+    ) -> Values:
+        axes = {"split_axis": self.split_axis + 1, "concat_axis": self.concat_axis + 1}
+        return rebuilt(self, builder, operands, **axes)
+
     def share(self, parts: Sequence[Array], group: Group) -> Array:
         mine = [part_of(part, self.split_axis, group) for part in parts]
         return np.concatenate(mine, self.concat_axis)
@@ -142,8 +205,14 @@ class CollectivePermute(Exchange, name="tensor.collective_permute"):
     pairs: Attr[Pairs]
     result: Result[Tensor] = same_as("x")
 
+    jvp = same_op
+
     def check(self) -> None:
         check_pairs(self.pairs)
+
+    def transpose(self, builder: Builder, operands: Tangents, cotangents: Tangents) -> Tangents:
+        back = tuple((target, source) for source, target in self.pairs)
+        return (emit(builder, "collective_permute", cotangents[0], self.axis_name, back),)
 
     def share(self, parts: Sequence[Array], group: Group) -> Array:
         return permuted(parts, self.pairs, group)
@@ -157,6 +226,8 @@ class AxisIndex(CollectiveOp, name="tensor.axis_index"):
 
     axis_name: Attr[str]
     result: Result[Tensor]
+
+    jvp = no_tangent
 
     @staticmethod
     def infer() -> Tensor:

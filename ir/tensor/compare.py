@@ -4,16 +4,20 @@ Comes in: tensors of equal shape. Goes out: booleans of that shape, or the chose
 Never: an order of complex numbers.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from ..builder import Builder
 from ..declare import Operand, Result, among, same_as, shaped_as
 from ..dtypes import ALL, ORDERED, boolean
 from ..payloads import Array
 from ..types import Tensor
-from .base import TensorOp
+from .base import Tangents, TensorOp
+from .batching import at_each_element
 from .elementwise import Binary, Unary
+from .rules import emit, no_tangent, present, zeros
 
 
 class Comparison(Binary):
@@ -21,6 +25,8 @@ class Comparison(Binary):
 
     left: Operand[Tensor] = among(ORDERED)
     result: Result[Tensor] = shaped_as("left", boolean)
+
+    jvp = no_tangent
 
 
 class Equal(Comparison, name="tensor.equal", meaning=np.equal):
@@ -48,6 +54,8 @@ class Property(Unary):
 
     result: Result[Tensor] = shaped_as("x", boolean)
 
+    jvp = no_tangent
+
 
 class IsNan(Property, name="tensor.is_nan", meaning=np.isnan):
     """Whether x is NaN."""
@@ -64,6 +72,18 @@ class Select(TensorOp, name="tensor.select"):
     on_true: Operand[Tensor]
     on_false: Operand[Tensor] = same_as("on_true")
     result: Result[Tensor] = same_as("on_true")
+
+    batching = at_each_element
+
+    def jvp(self, builder: Builder, tangents: Tangents) -> Tangents:
+        on_true, on_false = map(partial(present, builder), tangents[1:], self.operands[1:])
+        return (emit(builder, "select", self.predicate, on_true, on_false),)
+
+    def transpose(self, builder: Builder, operands: Tangents, cotangents: Tangents) -> Tangents:
+        (c,), nothing = cotangents, zeros(builder, self.result.type)
+        on_true = None if operands[1] else emit(builder, "select", operands[0], c, nothing)
+        on_false = None if operands[2] else emit(builder, "select", operands[0], nothing, c)
+        return None, on_true, on_false
 
     def run(self, frame: Any, *operands: Array) -> Array:
         return np.where(*operands)

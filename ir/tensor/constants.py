@@ -15,6 +15,7 @@ from ..interpreter.arrays import convert
 from ..payloads import Array, Payload
 from ..types import Tensor
 from .base import TensorOp, check_axis, shape_of
+from .rules import no_tangent
 
 
 class Constant(TensorOp, name="tensor.constant"):
@@ -28,6 +29,8 @@ class Constant(TensorOp, name="tensor.constant"):
     @staticmethod
     def infer(value: Payload) -> Tensor:
         return Tensor(value.shape, value.dtype)
+
+    jvp = no_tangent
 
     def run(self, frame: Any, *operands: Array) -> Array:
         return self.value.array
@@ -50,6 +53,8 @@ class Iota(TensorOp, name="tensor.iota"):
         counted = Tensor(shape, dtype)
         check_axis(axis, counted)
         return counted
+
+    jvp = no_tangent
 
     def run(self, frame: Any, *operands: Array) -> Array:
         shape = shape_of(frame, self.shape)

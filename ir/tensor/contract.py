@@ -11,13 +11,17 @@ from typing import Any
 
 import numpy as np
 
+from ..builder import Builder
 from ..declare import Attr, Operand, Result, among
+from ..dims import Size
 from ..dtypes import INTEGERS, NUMBERS, DType
 from ..errors import require
 from ..payloads import Array, rounded
 from ..types import Tensor
-from .axes import check_distinct, other_axes
-from .base import TensorOp
+from ..values import AnyValue
+from .axes import check_distinct, other_axes, shifted
+from .base import Tangents, TensorOp, Values, rebuilt
+from .rules import emit, require_linear_in_one, total, with_axis
 
 
 class Contract(TensorOp, name="tensor.contract"):
@@ -52,6 +56,60 @@ class Contract(TensorOp, name="tensor.contract"):
         sizes = *[left.shape[axis] for axis in ours], *[right.shape[axis] for axis in theirs]
         return Tensor(sizes, dtype)
 
+    def jvp(self, builder: Builder, tangents: Tangents) -> Tangents:
+        left, right = tangents
+        by_left = None if left is None else self._of(builder, left, self.right)
+        by_right = None if right is None else self._of(builder, self.left, right)
+        return (total(builder, (by_left, by_right)),)
+
+    def transpose(self, builder: Builder, operands: Tangents, cotangents: Tangents) -> Tangents:
+        require_linear_in_one(operands)
+        side = 0 if operands[0] is None else 1
+        made = self._against(builder, cotangents[0], operands[1 - side], side)
+        return (None, made) if side else (made, None)
+
+    def _against(self, builder: Builder, cotangent: Any, other: Any, side: int) -> AnyValue:
+        """The cotangent of one operand: that of the result, contracted with the other operand."""
+        sides = (self.left_batch, self.left_contract), (self.right_batch, self.right_contract)
+        (batch, summed), (their_batch, their_summed) = sides[side], sides[1 - side]
+        operand = self.operands[side]
+        free = other_axes(len(operand.shape), batch, summed)
+        their_free = other_axes(len(other.shape), their_batch, their_summed)
+        start = len(batch) + (0 if side else len(free))
+        axes = tuple(range(start, start + len(their_free)))
+        both = alike(builder, cotangent, other)
+        batches = tuple(range(len(batch))), their_batch
+        made = emit(builder, "contract", *both, *batches, axes, their_free, operand.dtype)
+        # Last come the axes of `other` that were summed, in order: partners of those of `operand`.
+        partners = [axis for _, axis in sorted(zip(their_summed, summed, strict=True))]
+        order = (*batch, *free, *partners)
+        back = tuple(order.index(axis) for axis in range(len(order)))
+        return made if back == tuple(range(len(back))) else emit(builder, "permute", made, back)
+
+    def _of(self, builder: Builder, left: AnyValue, right: AnyValue) -> AnyValue:
+        """The same contraction of other operands."""
+        return emit(builder, "contract", left, right, *self.attributes)
+
+    def batching(
+        self, builder: Builder, operands: Values, batched: tuple[bool, ...], size: Size
+    ) -> Values:
+        """Lanes are one more batch axis where both have them, else one more free axis."""
+        ours, theirs = batched
+        both = (0,) if ours and theirs else ()
+        made = rebuilt(
+            self,
+            builder,
+            operands,
+            left_batch=(*both, *shifted(self.left_batch, ours)),
+            right_batch=(*both, *shifted(self.right_batch, theirs)),
+            left_contract=shifted(self.left_contract, ours),
+            right_contract=shifted(self.right_contract, theirs),
+        )
+        lanes = 0 if both else len(self.left_batch)
+        if not ours:  # behind the free axes of left
+            lanes = self.left.type.rank - len(self.left_contract)
+        return (with_axis(builder, made[0], lanes, 0),)
+
     def run(self, frame: Any, *operands: Array) -> Array:
         left, right = operands
         wide = wider(self.left.dtype, self.dtype).storage
@@ -84,6 +142,15 @@ def _grouped(array: Array, *groups: Sequence[int]) -> Array:
     in_order = array.transpose([axis for group in groups for axis in group])
     shape = [prod([array.shape[axis] for axis in group]) for group in groups]
     return np.ascontiguousarray(in_order).reshape(shape)
+
+
+def alike(builder: Builder, left: Any, right: Any) -> list[AnyValue]:
+    """Both operands in one dtype, which holds the numbers of either."""
+    if left.dtype is right.dtype:
+        return [left, right]
+    wide = wider(left.dtype, right.dtype)
+    both = left, right
+    return [each if each.dtype is wide else emit(builder, "cast", each, wide) for each in both]
 
 
 def wider(operand: DType, result: DType) -> DType:

@@ -11,17 +11,18 @@ from typing import Any
 import numpy as np
 
 from ..attributes import Ref
+from ..builder import Builder
 from ..declare import Attr, Op, Operand, Operands, Region, Results, among
 from ..dims import Size, check_size
 from ..dtypes import boolean, i64
-from ..errors import require
+from ..errors import Unmet, require
 from ..func import Module, func_of
 from ..payloads import Array
 from ..shared.regions import check_pure, check_takes, check_yields, yielded
 from ..shared.signature import check_not_recursive, match
 from ..types import Tensor, Type
 from ..values import AnyValue, Block
-from .base import TensorOp
+from .base import TensorOp, Values
 
 INDEX = Tensor((), i64)
 PREDICATE = Tensor((), boolean)
@@ -47,6 +48,11 @@ class Call(ControlOp, name="tensor.call"):
         if caller is not None:
             check_not_recursive(caller, callee, module)
         match(callee, types_of(self.arguments), types_of(self.outputs))
+
+    def batching(
+        self, builder: Builder, operands: Values, batched: tuple[bool, ...], size: Size
+    ) -> Values:
+        raise Unmet("is put in line before it is batched: hand over its module")
 
     def run(self, frame: Any, *arguments: Array) -> Any:
         return handed_back(frame.call(self.callee, arguments))

@@ -11,14 +11,19 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from ..attributes import Shape
+from ..builder import Builder
 from ..declare import Attr, Operand, Result, among
-from ..dims import Size, floor_div, maximum
+from ..dims import Size, ceil_div, floor_div, maximum
 from ..dtypes import NUMBERS, DType
 from ..errors import require
 from ..payloads import Array, rounded
 from ..types import Tensor
-from .base import TensorOp, shape_of
+from ..values import AnyValue
+from .base import Tangents, TensorOp, Values, rebuilt, shape_of
+from .batching import lane_by_lane, merged, parted
 from .contract import check_dtypes, contraction, wider
+from .convolve_transpose import cotangent_of_input, cotangent_of_kernel
+from .rules import emit, require_linear_in_one, total, with_axis
 from .windows import check_at_least_one, check_count, check_not_negative, padded, spread
 
 
@@ -81,6 +86,55 @@ class Convolve(TensorOp, name="tensor.convolve"):
         )
         if isinstance(outputs, int):
             _check_outputs(outputs, groups)
+
+    def jvp(self, builder: Builder, tangents: Tangents) -> Tangents:
+        pairs = (tangents[0], self.kernel), (self.x, tangents[1])
+        parts = [
+            x and kernel and emit(builder, "convolve", x, kernel, *self.attributes)
+            for x, kernel in pairs
+        ]
+        return (total(builder, parts),)
+
+    def transpose(self, builder: Builder, operands: Tangents, cotangents: Tangents) -> Tangents:
+        require_linear_in_one(operands)
+        (c,), (x, kernel) = cotangents, operands
+        if x is None:
+            return cotangent_of_input(self, builder, c, kernel), None
+        return None, cotangent_of_kernel(self, builder, c, x)
+
+    def batching(
+        self, builder: Builder, operands: Values, batched: tuple[bool, ...], size: Size
+    ) -> Values:
+        """Lanes become images, outputs of each group, or groups."""
+        x, kernel = operands
+        if not batched[1]:
+            (made,) = rebuilt(self, builder, (merged(builder, x, 0), kernel))
+            return (parted(builder, made, 0, x.shape[:2]),)
+        outputs = ceil_div(self.kernel.shape[0], self.groups)
+        if not batched[0] and outputs * self.groups == self.kernel.shape[0]:
+            return (self._with_kernels(builder, x, kernel, outputs),)
+        if batched[0] and isinstance(size, int) and size > 0:
+            return (self._with_groups(builder, x, kernel, size),)
+        return lane_by_lane(self, builder, operands, batched, size)
+
+    def _with_kernels(
+        self, builder: Builder, x: AnyValue, kernel: AnyValue, outputs: Size
+    ) -> AnyValue:
+        """The kernel of each lane makes `outputs` more of every group."""
+        lanes = kernel.shape[0]
+        grouped = parted(builder, kernel, 1, (self.groups, outputs))
+        kernels = merged(builder, with_axis(builder, grouped, 0, 1), 0, 3)
+        (made,) = rebuilt(self, builder, (x, kernels))
+        apart = parted(builder, made, 1, (self.groups, lanes, outputs))
+        return merged(builder, with_axis(builder, apart, 2, 0), 2)
+
+    def _with_groups(self, builder: Builder, x: AnyValue, kernel: AnyValue, lanes: int) -> AnyValue:
+        """Each lane is a group, or several."""
+        channels = merged(builder, with_axis(builder, x, 0, 1), 1)
+        kernels = merged(builder, kernel, 0)
+        (made,) = rebuilt(self, builder, (channels, kernels), groups=self.groups * lanes)
+        apart = parted(builder, made, 1, (lanes, self.kernel.shape[0]))
+        return with_axis(builder, apart, 1, 0)
 
     def run(self, frame: Any, *operands: Array) -> Array:
         x, kernel = operands

@@ -9,13 +9,15 @@ from typing import Any, cast
 import numpy as np
 
 from ..attributes import Frozen
+from ..builder import Builder
 from ..declare import Attr, Op, Operands, Results
-from ..dims import Dim
+from ..dims import Dim, Size
 from ..errors import require
 from ..payloads import Array
 from ..shared.named import called, check_name, read_only
 from ..types import Tensor
-from .base import TensorOp
+from .base import TensorOp, Values, rebuilt
+from .batching import all_batched, lane_by_lane
 from .control import handed_back
 
 
@@ -23,7 +25,8 @@ class Custom(TensorOp, name="tensor.custom"):
     """`kernel(*arguments, settings)`: one array, or a tuple of them, for the stated results.
 
     The kernel is a function "package.module:function" of numpy arrays and a dict; sizes among the
-    settings are plain integers when it is called.
+    settings are plain integers when it is called. One that is called with the setting `batched =
+    true` takes arrays with any axes more in front, the same for all, and returns such arrays.
     """
 
     arguments: Operands[Tensor]
@@ -35,6 +38,16 @@ class Custom(TensorOp, name="tensor.custom"):
 
     def check(self) -> None:
         check_name(self.kernel)
+
+    def batching(
+        self, builder: Builder, operands: Values, batched: tuple[bool, ...], size: Size
+    ) -> Values:
+        """One call for all lanes where the kernel takes them, else one for each."""
+        if self.settings.get("batched") is not True:
+            return lane_by_lane(self, builder, operands, batched, size)
+        arguments = all_batched(builder, operands, batched, size)
+        types = [each.type.with_shape((size, *each.type.shape)) for each in self.outputs]
+        return rebuilt(self, builder, arguments, types_of_outputs=types)
 
     def run(self, frame: Any, *arguments: Array) -> Any:
         settings = _evaluated(frame, self.settings)

@@ -14,15 +14,20 @@ from typing import Any
 import numpy as np
 
 from ..attributes import Shape
+from ..builder import Builder
 from ..declare import Attr, Operand, Result, among, same_as
-from ..dtypes import ALL, INTEGERS, NUMBERS, ORDERED, DType
+from ..dims import Size
+from ..dtypes import ALL, INTEGERS, NUMBERS, ORDERED, DType, i64, u64
 from ..errors import Unmet, require
 from ..interpreter.arrays import stored, widened
 from ..payloads import Array
 from ..types import Tensor
+from ..values import AnyValue
 from . import order
-from .axes import check_distinct, other_axes
-from .base import TensorOp
+from .axes import check_distinct, other_axes, shifted
+from .base import Tangents, TensorOp, Values, rebuilt
+from .batching import in_all_lanes
+from .rules import Term, emit, filled, present, with_axis, zeros
 
 
 class Outside(Enum):
@@ -57,6 +62,33 @@ class Gather(TensorOp, name="tensor.gather"):
     def infer(x: Tensor, indices: Tensor, axes: tuple[int, ...], batch: int) -> Tensor:
         return x.with_shape(_gathered_shape(x, indices, axes, batch))
 
+    def jvp(self, builder: Builder, tangents: Tangents) -> Tangents:
+        return (emit(builder, "gather", tangents[0], self.indices, *self.attributes),)
+
+    def transpose(self, builder: Builder, operands: Tangents, cotangents: Tangents) -> Tangents:
+        """Each part read is added to where it was read."""
+        nothing, indices, outside = zeros(builder, self.x.type), operands[1], self.outside
+        if outside is Outside.CLAMP:
+            outside = Outside.ERROR
+            indices = clamped(builder, indices, nothing, self.axes) if self.axes else indices
+        named = {"combiner": Combiner.ADD, "outside": outside}
+        operands = nothing, indices, cotangents[0]
+        return emit(builder, "scatter", *operands, self.axes, self.batch, **named), None
+
+    def batching(
+        self, builder: Builder, operands: Values, batched: tuple[bool, ...], size: Size
+    ) -> Values:
+        """Lanes are one more batch axis where both have them, else one of S, or of I."""
+        (x, indices), (ours, theirs) = operands, batched
+        axes, batch = shifted(self.axes, ours), self.batch + (ours and theirs)
+        place = 0
+        if not theirs:
+            x, place = with_axis(builder, x, 0, batch), len(indices.shape) - 1
+        elif not ours:
+            indices, place = with_axis(builder, indices, 0, batch), batch
+        (made,) = rebuilt(self, builder, (x, indices), axes=axes, batch=batch)
+        return (with_axis(builder, made, place, 0),)
+
     def run(self, frame: Any, *operands: Array) -> Array:
         x, indices = operands
         rows = _rows(x, self.axes, self.batch)
@@ -90,6 +122,79 @@ class Scatter(TensorOp, name="tensor.scatter"):
         require(self.outside is not Outside.CLAMP, "outside is error or zero (dropped), not clamp")
         accepted, _ = _COMBINERS[self.combiner]
         require(x.dtype in accepted, f"the combiner {self.combiner.value} does not take {x.dtype}")
+
+    def jvp(self, builder: Builder, tangents: Tangents) -> Tangents:
+        by_x, _, by_updates = tangents
+        x, updates = present(builder, by_x, self.x), present(builder, by_updates, self.updates)
+        match self.combiner:
+            case Combiner.SET | Combiner.ADD:
+                return (self._of(builder, x, updates, self.combiner),)
+            case Combiner.MINIMUM | Combiner.MAXIMUM:
+                return (self._of_extremes(builder, x, updates),)
+            case Combiner.MULTIPLY:
+                raise Unmet("multiplies, and is differentiated as the loop it stands for")
+
+    def transpose(self, builder: Builder, operands: Tangents, cotangents: Tangents) -> Tangents:
+        require(self.combiner in (Combiner.SET, Combiner.ADD), "is not linear")
+        (c,), indices = cotangents, operands[1]
+        read = emit(builder, "gather", c, indices, self.axes, self.batch, self.outside)
+        if self.combiner is Combiner.ADD:
+            return c, None, read
+        nothing = zeros(builder, self.updates.type)
+        kept = self._of(builder, c, nothing, Combiner.SET, indices)
+        return kept, None, emit(builder, "select", self._last(builder, indices), read, nothing)
+
+    def _of(
+        self, builder: Builder, x: Any, updates: Any, combiner: "Combiner", indices: Any = None
+    ) -> AnyValue:
+        """Other updates, combined into the same places of another x."""
+        places = self.indices if indices is None else indices
+        where = self.axes, self.batch, combiner, self.outside
+        return emit(builder, "scatter", x, places, updates, *where)
+
+    def _of_extremes(self, builder: Builder, x: AnyValue, updates: AnyValue) -> AnyValue:
+        """The mean of the changes of all that are the largest, or smallest, at a place."""
+        y, wide = Term(builder, self.result), self.x.dtype.accumulator
+        where = self.axes, self.batch, self.outside
+        there = Term(builder, emit(builder, "gather", self.result, self.indices, *where))
+        stays = Term(builder, self.x).apply("equal", y)
+        wins = Term(builder, self.updates).apply("equal", there)
+        ours, theirs = (each.cast(wide).value for each in (stays, wins))
+        count = Term(builder, self._of(builder, ours, theirs, Combiner.ADD))
+        share = (1 / count.apply("maximum", count.number(1))).cast(self.x.dtype)
+        ours = Term(builder, x).where(stays, 0).value
+        theirs = Term(builder, updates).where(wins, 0).value
+        return (Term(builder, self._of(builder, ours, theirs, Combiner.ADD)) * share).value
+
+    def _last(self, builder: Builder, indices: Any) -> AnyValue:
+        """Whether each update is the last one of its place: each writes its number, and looks."""
+        x, updates, batch = self.x.type, self.updates.type, self.batch
+        places = indices.shape[:-1]
+        listed = (*x.shape[:batch], *[x.shape[axis] for axis in self.axes])
+        numbers = emit(builder, "iota", (prod(places),), 0, i64)
+        numbers = emit(builder, "reshape", numbers, places)
+        start = filled(builder, -1, Tensor(listed, i64))
+        where = shifted(range(len(self.axes)), batch), batch
+        last = emit(builder, "scatter", start, indices, numbers, *where, outside=self.outside)
+        there = emit(builder, "gather", last, indices, *where, self.outside)
+        found = emit(builder, "equal", there, numbers)
+        axes = tuple(range(len(places)))
+        return emit(builder, "broadcast", found, shape=updates.shape, axes=axes)
+
+    def batching(
+        self, builder: Builder, operands: Values, batched: tuple[bool, ...], size: Size
+    ) -> Values:
+        """Lanes are one more batch axis where indices have them, else one of S."""
+        x, indices, updates = operands
+        x = x if batched[0] else in_all_lanes(builder, x, size)
+        updates = updates if batched[2] else in_all_lanes(builder, updates, size)
+        batch = self.batch + batched[1]
+        if not batched[1]:
+            x = with_axis(builder, x, 0, batch)
+            updates = with_axis(builder, updates, 0, len(indices.shape) - 1)
+        changed = {"axes": shifted(self.axes), "batch": batch}
+        (made,) = rebuilt(self, builder, (x, indices, updates), **changed)
+        return (with_axis(builder, made, 0 if batched[1] else batch, 0),)
 
     def run(self, frame: Any, *operands: Array) -> Array:
         x, indices, updates = operands
@@ -136,6 +241,18 @@ def _gathered_shape(x: Tensor, indices: Tensor, axes: tuple[int, ...], batch: in
     )
     rest = other_axes(x.rank, range(batch), axes)
     return (*indices.shape[:-1], *[x.shape[axis] for axis in rest])
+
+
+def clamped(builder: Builder, indices: Any, x: AnyValue, axes: Sequence[int]) -> AnyValue:
+    """Indices into x, each the nearest that is inside."""
+    if indices.dtype is u64:  # what is too large for i64 would be negative there
+        most = filled(builder, np.iinfo(np.int64).max, indices.type)
+        indices = emit(builder, "minimum", indices, most)
+    places = Term(builder, indices).cast(i64)
+    sizes = [emit(builder, "reshape", emit(builder, "dim", x, axis), (1,)) for axis in axes]
+    line = Term(builder, emit(builder, "concat", sizes, 0)) - 1
+    last = line.apply("broadcast", shape=indices.shape, axes=(len(indices.shape) - 1,))
+    return places.apply("minimum", last).apply("maximum", places.number(0)).value
 
 
 def _listed_axes(rank: int, axes: tuple[int, ...], batch: int) -> tuple[int, ...]:

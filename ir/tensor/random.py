@@ -1,7 +1,7 @@
 """Random bits by counting: Philox 4x32-10 of Salmon et al., "Parallel random numbers" (2011).
 
-Comes in: a key of two words. Goes out: words of a stream that is a function of the key alone, so
-any part of it can be made anywhere, in any order.
+Comes in: a key of two words, or several keys. Goes out: words of a stream that is a function of the
+key alone, so any part of it can be made anywhere, in any order.
 Never: state. Distributions are made of these bits by the frontend.
 """
 
@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 
 from ..attributes import Shape
+from ..builder import Builder
 from ..declare import Attr, Operand, Result, among
 from ..dims import Size, interval
 from ..dtypes import u32
 from ..errors import require
 from ..payloads import Array
 from ..types import Tensor
-from .base import TensorOp, shape_of, size_of
+from .base import TensorOp, Values, rebuilt, shape_of, size_of
+from .rules import no_tangent
 
 ROUNDS = 10
 MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
@@ -28,6 +30,7 @@ WORD = 0xFFFFFFFF
 class RandomBits(TensorOp, name="tensor.random_bits"):
     """Words `offset`, offset + 1, … of the key's stream, in row-major order.
 
+    Several keys, along leading axes, make as many results, along the same axes.
     Word i is number i % 4 of the block at counter i // 4, a 64-bit number whose low half is the
     first word of Philox's counter and whose high half the second; the other two are 0.
     """
@@ -39,15 +42,26 @@ class RandomBits(TensorOp, name="tensor.random_bits"):
 
     @staticmethod
     def infer(random_key: Tensor, shape: Shape, offset: Size) -> Tensor:
-        require(random_key.shape == (2,), f"the key is {random_key}, expected {Tensor((2,), u32)}")
+        one = Tensor((2,), u32)
+        require(random_key.shape[-1:] == (2,), f"the key is {random_key}, expected {one}")
         require(interval(offset)[1] >= 0, "the offset is negative", offset)
-        return Tensor(shape, u32)
+        return Tensor((*random_key.shape[:-1], *shape), u32)
+
+    jvp = no_tangent
+
+    def batching(
+        self, builder: Builder, operands: Values, batched: tuple[bool, ...], size: Size
+    ) -> Values:
+        return rebuilt(self, builder, operands)
 
     def run(self, frame: Any, *operands: Array) -> Array:
-        (key,) = operands
+        (keys,) = operands
         shape, start = shape_of(frame, self.shape), size_of(frame, self.offset)
         require(start >= 0, "the offset is negative", start)
-        return stream(key, start, math.prod(shape)).reshape(shape)
+        bits = np.empty((*keys.shape[:-1], *shape), np.uint32)
+        for place in np.ndindex(keys.shape[:-1]):
+            bits[place] = stream(keys[place], start, math.prod(shape)).reshape(shape)
+        return bits
 
 
 def stream(key: Array, start: int, count: int) -> Array:

@@ -12,13 +12,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..builder import Builder
 from ..declare import Attr, Operand, Result, among
+from ..dims import Size
 from ..dtypes import BITS, NUMBERS, ORDERED
 from ..interpreter.arrays import stored, widened
 from ..payloads import Array
 from ..types import Tensor
-from .base import TensorOp, check_axes
+from .axes import other_axes, shifted
+from .base import Tangents, TensorOp, Values, check_axes, rebuilt
 from .order import MAXIMUM, MINIMUM, Extreme
+from .rules import Term, broadcast_along, emit, no_tangent, same_op, terms
+from .scan import in_lines, others_along
 
 Along = Callable[..., Array]
 
@@ -69,6 +74,11 @@ class Reduction(TensorOp):
         kept = tuple(size for axis, size in enumerate(x.shape) if axis not in axes)
         return x.with_shape(kept)
 
+    def batching(
+        self, builder: Builder, operands: Values, batched: tuple[bool, ...], size: Size
+    ) -> Values:
+        return rebuilt(self, builder, operands, axes=shifted(self.axes))
+
     def run(self, frame: Any, *operands: Array) -> Array:
         (x,) = operands
         dtype = self.x.dtype
@@ -78,9 +88,24 @@ class Reduction(TensorOp):
 class ReduceSum(Reduction, name="tensor.reduce_sum", along=along_last(np.add)):
     """The sum along the axes; of none, 0."""
 
+    jvp = same_op
+
+    def transpose(self, builder: Builder, operands: Tangents, cotangents: Tangents) -> Tangents:
+        return (broadcast_along(builder, cotangents[0], self.x.shape, self.axes),)
+
 
 class ReduceProduct(Reduction, name="tensor.reduce_product", along=along_last(np.multiply)):
     """The product along the axes; of none, 1."""
+
+    def jvp(self, builder: Builder, tangents: Tangents) -> Tangents:
+        """Each change times all other elements: a product of those before and those after."""
+        line = (*other_axes(len(self.x.shape), self.axes), *self.axes)
+        x = in_lines(builder, self.x, line, len(self.axes))
+        last = len(x.shape) - 1
+        others = [others_along(builder, x, last, reverse=each) for each in (False, True)]
+        change = in_lines(builder, tangents[0], line, len(self.axes))
+        product = emit(builder, "multiply", change, emit(builder, "multiply", *others))
+        return (emit(builder, "reduce_sum", product, (last,)),)
 
 
 class ReduceAnd(Reduction, name="tensor.reduce_and", along=all_bits):
@@ -88,11 +113,15 @@ class ReduceAnd(Reduction, name="tensor.reduce_and", along=all_bits):
 
     x: Operand[Tensor] = among(BITS)
 
+    jvp = no_tangent
+
 
 class ReduceOr(Reduction, name="tensor.reduce_or", along=along_last(np.bitwise_or)):
     """The bits that are 1 in any element along the axes; of none, no bits."""
 
     x: Operand[Tensor] = among(BITS)
+
+    jvp = no_tangent
 
 
 class ExtremeReduction(Reduction):
@@ -101,6 +130,16 @@ class ExtremeReduction(Reduction):
     x: Operand[Tensor] = among(ORDERED)
 
     extreme: ClassVar[Extreme]
+
+    def jvp(self, builder: Builder, tangents: Tangents) -> Tangents:
+        """The mean of the changes of all elements that are the largest, or the smallest."""
+        wide = self.x.dtype.accumulator
+        x, change = terms(builder, self.x, tangents[0])
+        y = broadcast_along(builder, self.result, self.x.shape, self.axes)
+        found = x.apply("equal", Term(builder, y))
+        count = found.cast(wide).apply("reduce_sum", axes=self.axes)
+        share = (1 / count.apply("maximum", count.number(1))).cast(self.x.dtype)
+        return ((change.where(found, 0).apply("reduce_sum", axes=self.axes) * share).value,)
 
     def run(self, frame: Any, *operands: Array) -> Array:
         (x,) = operands

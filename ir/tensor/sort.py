@@ -9,13 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from ..builder import Builder
 from ..declare import Attr, Operands, Results
-from ..dtypes import ORDERED
+from ..dims import Size
+from ..dtypes import ORDERED, i64
 from ..errors import require
 from ..payloads import Array
 from ..types import Tensor
-from .base import TensorOp, check_axis
+from .base import Tangents, TensorOp, Values, check_axis, rebuilt
+from .batching import all_batched
 from .order import is_float, order
+from .rules import emit, emit_all, take_along
 
 
 class Sort(TensorOp, name="tensor.sort"):
@@ -40,6 +44,20 @@ class Sort(TensorOp, name="tensor.sort"):
         for each in values[:keys]:
             require(each.dtype in ORDERED, "a key is of a dtype that has no order", each)
         return values
+
+    def jvp(self, builder: Builder, tangents: Tangents) -> Tangents:
+        """Changes go where their elements go."""
+        keys = self.values[: self.keys]
+        count = emit(builder, "iota", keys[0].shape, self.axis, i64)
+        named = {"axis": self.axis, "keys": self.keys, "descending": self.descending}
+        places = emit_all(builder, "sort", (*keys, count), **named)[-1]
+        return tuple([each and take_along(builder, each, places, self.axis) for each in tangents])
+
+    def batching(
+        self, builder: Builder, operands: Values, batched: tuple[bool, ...], size: Size
+    ) -> Values:
+        values = all_batched(builder, operands, batched, size)
+        return rebuilt(self, builder, values, axis=self.axis + 1)
 
     def run(self, frame: Any, *operands: Array) -> Array | tuple[Array, ...]:
         keys = [sort_key(key, self.descending) for key in reversed(operands[: self.keys])]

@@ -10,12 +10,15 @@ from typing import Any
 import numpy as np
 
 from ..attributes import Shape
+from ..builder import Builder
 from ..declare import Attr, Operand, Result, same_as
+from ..dims import Size
 from ..errors import Unmet, require
 from ..payloads import Array
 from ..types import Tensor
-from .axes import check_distinct
-from .base import TensorOp, check_axes, shape_of
+from .axes import check_distinct, other_axes, shifted
+from .base import Tangents, TensorOp, Values, check_axes, rebuilt, shape_of
+from .rules import again, emit, same_op
 
 
 class Reshape(TensorOp, name="tensor.reshape"):
@@ -31,6 +34,16 @@ class Reshape(TensorOp, name="tensor.reshape"):
         if before != after:
             raise Unmet(f"{x} has {before} elements, the shape {list(shape)} has {after}")
         return x.with_shape(shape)
+
+    jvp = same_op
+
+    def transpose(self, builder: Builder, operands: Tangents, cotangents: Tangents) -> Tangents:
+        return (emit(builder, "reshape", cotangents[0], self.x.shape),)
+
+    def batching(
+        self, builder: Builder, operands: Values, batched: tuple[bool, ...], size: Size
+    ) -> Values:
+        return rebuilt(self, builder, operands, shape=(size, *self.shape))
 
     def run(self, frame: Any, *operands: Array) -> Array:
         (x,) = operands
@@ -49,6 +62,17 @@ class Permute(TensorOp, name="tensor.permute"):
         check_distinct(axes, x.rank)
         require(len(axes) == x.rank, "axes leaves out an axis of x", list(axes), x)
         return x.with_shape(tuple(x.shape[axis] for axis in axes))
+
+    jvp = same_op
+
+    def transpose(self, builder: Builder, operands: Tangents, cotangents: Tangents) -> Tangents:
+        back = sorted(range(len(self.axes)), key=self.axes.__getitem__)
+        return (emit(builder, "permute", cotangents[0], tuple(back)),)
+
+    def batching(
+        self, builder: Builder, operands: Values, batched: tuple[bool, ...], size: Size
+    ) -> Values:
+        return rebuilt(self, builder, operands, axes=(0, *shifted(self.axes)))
 
     def run(self, frame: Any, *operands: Array) -> Array:
         (x,) = operands
@@ -73,6 +97,25 @@ class Broadcast(TensorOp, name="tensor.broadcast"):
                 raise Unmet(f"axis {place} of x, of size {size}, cannot become {wanted}")
         return x.with_shape(shape)
 
+    jvp = same_op
+
+    def transpose(self, builder: Builder, operands: Tangents, cotangents: Tangents) -> Tangents:
+        c: Any = cotangents[0]
+        sizes = dict(zip(self.axes, self.x.shape, strict=True))
+        kept = [axis for axis, size in sizes.items() if size == self.shape[axis]]
+        if len(kept) < len(self.shape):
+            c = emit(builder, "reduce_sum", c, other_axes(len(self.shape), kept))
+        order = tuple(sorted(kept).index(axis) for axis in kept)
+        if order != tuple(range(len(kept))):
+            c = emit(builder, "permute", c, order)
+        return (c if c.shape == self.x.shape else emit(builder, "reshape", c, self.x.shape),)
+
+    def batching(
+        self, builder: Builder, operands: Values, batched: tuple[bool, ...], size: Size
+    ) -> Values:
+        axes = (0, *shifted(self.axes))
+        return rebuilt(self, builder, operands, shape=(size, *self.shape), axes=axes)
+
     def run(self, frame: Any, *operands: Array) -> Array:
         (x,) = operands
         shape = shape_of(frame, self.shape)
@@ -90,8 +133,18 @@ class Flip(TensorOp, name="tensor.flip"):
     axes: Attr[tuple[int, ...]]
     result: Result[Tensor] = same_as("x")
 
+    jvp = same_op
+
     def check(self) -> None:
         check_axes(self.axes, self.x.type)
+
+    def transpose(self, builder: Builder, operands: Tangents, cotangents: Tangents) -> Tangents:
+        return (again(self, builder, cotangents[0]),)
+
+    def batching(
+        self, builder: Builder, operands: Values, batched: tuple[bool, ...], size: Size
+    ) -> Values:
+        return rebuilt(self, builder, operands, axes=shifted(self.axes))
 
     def run(self, frame: Any, *operands: Array) -> Array:
         (x,) = operands

@@ -5,18 +5,23 @@ Never: a bound that is wrong for every size; one that may be wrong is checked wh
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, overload
 
 import numpy as np
 
 from ..attributes import Shape
+from ..builder import Builder
 from ..declare import Attr, Operand, Operands, Result
 from ..dims import Size, interval, maximum
 from ..errors import Unmet, require
 from ..facts import Facts
 from ..payloads import Array, Number, Payload
 from ..types import Tensor
-from .base import TensorOp, check_axis, shape_of
+from ..values import AnyValue
+from .base import Tangents, TensorOp, Values, check_axis, rebuilt, shape_of
+from .batching import all_batched
+from .rules import emit, present, same_op
 
 BOUNDS_OF_SYMBOLS = Facts()
 
@@ -41,6 +46,21 @@ class Slice(TensorOp, name="tensor.slice"):
             if _always_outside(*part):
                 raise _outside(axis, *part)
         return x.with_shape(size)
+
+    jvp = same_op
+
+    def transpose(self, builder: Builder, operands: Tangents, cotangents: Tangents) -> Tangents:
+        taken = map(spread, self.size, self.step)
+        parts = zip(self.x.shape, self.start, taken, strict=True)
+        high = tuple(extent - start - size for extent, start, size in parts)
+        between, zero = tuple(step - 1 for step in self.step), Number(0, self.x.dtype)
+        return (emit(builder, "pad", cotangents[0], self.start, high, between, zero),)
+
+    def batching(
+        self, builder: Builder, operands: Values, batched: tuple[bool, ...], size: Size
+    ) -> Values:
+        part = {"start": (0, *self.start), "size": (size, *self.size), "step": (1, *self.step)}
+        return rebuilt(self, builder, operands, **part)
 
     def run(self, frame: Any, *operands: Array) -> Array:
         (x,) = operands
@@ -79,6 +99,20 @@ class Pad(TensorOp, name="tensor.pad"):
             tuple(before + spread(size, gap + 1) + after for before, size, gap, after in sizes)
         )
 
+    def jvp(self, builder: Builder, tangents: Tangents) -> Tangents:
+        zero = Number(0, self.x.dtype)
+        return (emit(builder, "pad", tangents[0], self.low, self.high, self.interior, zero),)
+
+    def transpose(self, builder: Builder, operands: Tangents, cotangents: Tangents) -> Tangents:
+        step = tuple(gap + 1 for gap in self.interior)
+        return (emit(builder, "slice", cotangents[0], self.low, self.x.shape, step),)
+
+    def batching(
+        self, builder: Builder, operands: Values, batched: tuple[bool, ...], size: Size
+    ) -> Values:
+        low, high, interior = [(0, *each) for each in (self.low, self.high, self.interior)]
+        return rebuilt(self, builder, operands, low=low, high=high, interior=interior)
+
     def run(self, frame: Any, *operands: Array) -> Array:
         (x,) = operands
         low, high = shape_of(frame, self.low), shape_of(frame, self.high)
@@ -110,6 +144,27 @@ class Concat(TensorOp, name="tensor.concat"):
                 raise Unmet(f"tensor {place} is {each}, unlike {first} not only in axis {axis}")
             total = total + each.shape[axis]
         return first.with_shape((*first.shape[:axis], total, *first.shape[axis + 1 :]))
+
+    def jvp(self, builder: Builder, tangents: Tangents) -> Tangents:
+        parts = tuple(map(partial(present, builder), tangents, self.tensors))
+        return (emit(builder, "concat", parts, self.axis),)
+
+    def transpose(self, builder: Builder, operands: Tangents, cotangents: Tangents) -> Tangents:
+        (c,), ones = cotangents, (1,) * len(self.result.shape)
+        start: list[Size] = [0] * len(ones)
+        parts: list[AnyValue | None] = []
+        for operand, each in zip(operands, self.tensors, strict=True):
+            linear = operand is None
+            part = emit(builder, "slice", c, tuple(start), each.shape, ones) if linear else None
+            parts.append(part)
+            start[self.axis] = start[self.axis] + each.shape[self.axis]
+        return tuple(parts)
+
+    def batching(
+        self, builder: Builder, operands: Values, batched: tuple[bool, ...], size: Size
+    ) -> Values:
+        tensors = all_batched(builder, operands, batched, size)
+        return rebuilt(self, builder, tensors, axis=self.axis + 1)
 
     def run(self, frame: Any, *operands: Array) -> Array:
         return np.concatenate(operands, self.axis)

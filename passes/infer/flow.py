@@ -65,9 +65,10 @@ def _learn_ops(block: Block, known: Known) -> Blocks:
 
 def learn_unknown(op: Op, known: Known) -> Blocks:
     """Nothing of what an op hands to its regions, or makes of what they yield."""
-    yield from op.regions
-    for result in op.results:
-        known.look_again(result)
+    for region in op.regions:
+        _forget(region.arguments, known)
+        yield region
+    _forget(op.results, known)
 
 
 def learn_cond(op: tensor.Cond, known: Known) -> Blocks:
@@ -106,7 +107,25 @@ def learn_attention(op: tensor.Attention, known: Known) -> Blocks:
     scores, *captures = op.score.arguments
     known[scores] = unknown(scores.type)
     _pass_on(op.captures, captures, known)
-    yield from learn_unknown(op, known)
+    yield op.score
+    _forget(op.results, known)
+
+
+def learn_checkpoint(op: tensor.Checkpoint, known: Known) -> Blocks:
+    """What the body yields."""
+    _pass_on(op.arguments, op.body.arguments, known)
+    yield op.body
+    _pass_on(op.body.terminator.operands, op.outputs, known)
+
+
+def learn_custom_vjp(op: tensor.CustomVjp, known: Known) -> Blocks:
+    """What `primal` yields; of cotangents nothing is known."""
+    for region in (op.primal, op.forward):
+        _pass_on(op.arguments, region.arguments, known)
+        yield region
+    _forget(op.backward.arguments, known)
+    yield op.backward
+    _pass_on(op.primal.terminator.operands, op.outputs, known)
 
 
 def _learn_steps(
@@ -158,6 +177,12 @@ def _forgotten(argument: AnyValue, old: Fact, new: Fact) -> Fact:
     return unknown(argument.type)
 
 
+def _forget(values: Iterable[AnyValue], known: Known) -> None:
+    """Of each, nothing is known but what its op says."""
+    for value in values:
+        known.look_again(value)
+
+
 def _pass_on(sources: Sequence[AnyValue], targets: Sequence[AnyValue], known: Known) -> None:
     """Each target is what its source is."""
     for source, target in zip(sources, targets, strict=True):
@@ -169,6 +194,8 @@ CONTROL: Mapping[type[Op], Callable[[Any, Known], Blocks]] = {
     tensor.Loop: learn_loop,
     tensor.While: learn_while,
     tensor.Attention: learn_attention,
+    tensor.Checkpoint: learn_checkpoint,
+    tensor.CustomVjp: learn_custom_vjp,
 }
 """How an op with regions is learned: each block that is yielded is looked through then and there,
 with what is known of its arguments by that time."""

@@ -78,6 +78,7 @@ MOVES: dict[type[Op], Rule] = {
     tensor.Permute: moved,
     tensor.Broadcast: moved,
     tensor.Flip: moved,
+    tensor.StopGradient: moved,
     tensor.Slice: moved,
     tensor.CumulativeMaximum: moved,
     tensor.CumulativeMinimum: moved,

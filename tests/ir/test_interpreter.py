@@ -35,6 +35,17 @@ def test_layout_changes_no_bit(function: str, dtype: DType) -> None:
         assert difference([expected], [found]) is None
 
 
+def test_one_element_that_runs_backwards_is_one_element() -> None:
+    """numpy calls it contiguous, and computes it as if it were not."""
+    type_ = "tensor<[1], f32>"
+    module = parse(
+        f"func @f(%x: {type_}) -> {type_} {{\n  %y = tensor.sinh %x : {type_}\n  return %y\n}}\n"
+    )
+    for number in np.random.default_rng(0).standard_normal(50).astype(np.float32):
+        x = np.array([number])
+        assert difference(interpret(module, x), interpret(module, x[::-1])) is None
+
+
 @pytest.mark.parametrize("dtype", [dtypes.f16, dtypes.f64, dtypes.c64, dtypes.c128])
 @pytest.mark.parametrize("op", ["sum", "product"])
 def test_a_reduction_of_one_element_is_that_element(op: str, dtype: DType) -> None:

@@ -6,9 +6,9 @@ from typing import Any
 from brimstone.ir import dtypes, tensor
 from brimstone.ir.declare import Op
 from brimstone.ir.dims import Size
-from brimstone.ir.dtypes import NUMBERS, ORDERED
+from brimstone.ir.dtypes import INEXACT, NUMBERS, ORDERED
 from brimstone.ir.func import Func, Return, Yield
-from brimstone.ir.tensor import collectives, control, custom
+from brimstone.ir.tensor import collectives, control, custom, linear
 from brimstone.ir.types import Tensor
 from brimstone.ir.values import AnyValue, Block
 from kit.draft import DEEPEST, MOST_ELEMENTS, Draft, Unsuitable, largest_of, require_small, volume
@@ -76,6 +76,46 @@ def draw_call(draft: Draft, cls: type[Op]) -> object:
     arguments = [draft.like(value.shape, value.dtype) for value in callee.arguments]
     outputs = [value.type for value in callee.results]
     return draft.emit(cls, arguments, callee.name, outputs)
+
+
+@recipe(linear.Checkpoint)
+def draw_checkpoint(draft: Draft, cls: type[Op]) -> object:
+    arguments = [draft.operand() for _ in range(draft.random.randint(0, 2))]
+    types = [argument.type for argument in arguments]
+    body, _ = _region(draft, types, [], draft.random.randint(1, 2))
+    return draft.emit(cls, arguments, body)
+
+
+@recipe(linear.CustomVjp)
+def draw_custom_vjp(draft: Draft, cls: type[Op]) -> object:
+    """Any three regions whose types go together; nobody says that one is the other's gradient."""
+    arguments = [draft.operand() for _ in range(draft.random.randint(0, 2))]
+    types = [argument.type for argument in arguments]
+    primal, outputs = _region(draft, types, [], draft.random.randint(1, 2))
+    forward, made = _region(draft, types, outputs, draft.random.randint(0, 1))
+    taken = [*made[len(outputs) :], *linear.inexact(outputs)]
+    backward, _ = _region(draft, taken, linear.inexact(types), 0)
+    return draft.emit(cls, arguments, primal, forward, backward)
+
+
+@recipe(linear.LinearCall)
+def draw_linear_call(draft: Draft, cls: type[Op]) -> object:
+    """Of few numbers, since the region runs once for each; it is linear in its cotangents."""
+    output = draft.operand(INEXACT, ranks=(0, 0, 1))
+    tangent = draft.operand(INEXACT, ranks=(0, 1))
+    residuals = [draft.like(tangent.shape, tangent.dtype)] if draft.chance(0.5) else []
+    types = [*(value.type for value in residuals), output.type]
+    with draft.region(types) as region:
+        block = region.builder.block
+        *known, cotangent = block.arguments
+        axes = tuple(range(len(cotangent.shape)))
+        (total,) = region.emit(tensor.ReduceSum, cotangent, axes=axes)
+        (total,) = region.emit(tensor.Cast, total, dtype=tangent.dtype)
+        (made,) = region.emit(tensor.Broadcast, total, shape=tangent.shape)
+        for value in known:
+            (made,) = region.emit(tensor.Multiply, made, value)
+        region.builder.emit_all(Yield, [made])
+    return draft.emit(cls, residuals, [tangent], block)
 
 
 @recipe(custom.Custom)

@@ -18,7 +18,7 @@ from brimstone.ir.declare import Op
 from brimstone.ir.dims import Symbol
 from brimstone.ir.func import Func, Module, Return
 from brimstone.ir.locations import Location
-from kit import draw_control, draw_indices, draw_sums, draw_values, draw_views  # noqa: F401
+from kit import draw_control, draw_indices, draw_matrices, draw_sums, draw_values, draw_views  # noqa: F401
 from kit.draft import Draft, Unsuitable
 from kit.recipes import drawable, recipe_of
 
@@ -50,6 +50,12 @@ class Plan:
     steps: tuple[Step, ...]
     seed: int = 0
     collectives: bool = True
+    without: tuple[type[Op], ...] = ()
+
+    @property
+    def ops(self) -> tuple[type[Op], ...]:
+        """The ops that may occur, also where a region is filled."""
+        return tuple(op for op in drawable(self.collectives) if op not in self.without)
 
 
 def random_program(seed: int, size: int = 60, built: bool = False) -> Module:
@@ -68,13 +74,15 @@ def random_plans(count: int, collectives: bool = True) -> Iterator[Plan]:
     return (random_plan(seed, size, collectives) for seed, size in enumerate(sizes))
 
 
-def random_plan(seed: int, size: int = 60, collectives: bool = True) -> Plan:
-    """A plan for a program of about `size` ops."""
-    random, ops = Random(seed), drawable(collectives)
+def random_plan(
+    seed: int, size: int = 60, collectives: bool = True, without: tuple[type[Op], ...] = ()
+) -> Plan:
+    """A plan for a program of about `size` ops, none of them of the classes `without`."""
+    random, ops = Random(seed), Plan((), seed, collectives, without).ops
     # What goes wrong in a region needs several things at once, so there are more of them.
     ops += tuple(op for op in ops if op.region_fields) * MORE_REGIONS
     steps = (Step(random.choice(ops), random.getrandbits(32)) for _ in range(size))
-    return Plan(tuple(steps), seed, collectives)
+    return Plan(tuple(steps), seed, collectives, without)
 
 
 def program(plan: Plan, built: bool = False) -> Module:
@@ -95,7 +103,7 @@ def _drafted(plan: Plan, built: bool) -> Draft:
     func = module.add(Func("main", (), _symbols(random), settings, Location(("model.py", 1))))
     draft = Draft(module, func, random, built)
     draft.builder.location = func.location
-    draft.grow = partial(grow, ops=drawable(plan.collectives))
+    draft.grow = partial(grow, ops=plan.ops)
     for place, step in enumerate(plan.steps):
         if draft.count >= len(plan.steps):
             break

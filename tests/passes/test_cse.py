@@ -49,6 +49,26 @@ def test_the_op_that_stays_has_both_lines() -> None:
     assert '%a = tensor.exp %x : tensor<[4], f32> at "<text>":3, "<text>":5' in text
 
 
+CHECKPOINT = """
+func @f(%x: tensor<[4], f32>) -> (tensor<[4], f32>, tensor<[4], f32>, tensor<[4], f32>) {
+  %a = tensor.exp %x : tensor<[4], f32>
+  %b = tensor.checkpoint %x (%t: tensor<[4], f32>) {
+    %c = tensor.exp %x : tensor<[4], f32>
+    %d = tensor.exp %x : tensor<[4], f32>
+    %e = tensor.multiply %c, %d : tensor<[4], f32>
+    yield %e
+  } : tensor<[4], f32>
+  %f = tensor.exp %x : tensor<[4], f32>
+  return %a, %b, %f
+}
+"""
+
+
+def test_a_checkpoint_computes_again_what_stands_outside() -> None:
+    module, _ = merged(CHECKPOINT)
+    assert names(module) == ["exp", "checkpoint", "exp", "multiply", "yield", "return"]
+
+
 def test_fuel() -> None:
     module, context = merged(CHAINS, fuel=0)
     assert len(names(module)) == 6

@@ -104,9 +104,21 @@ def test_folding_waits_for_sizes_that_are_not_known() -> None:
     assert fold(tensor.RandomBits, KEY, shape=(1000,)) is None
 
 
+@pytest.mark.parametrize("many", [(), (1,), (3,), (2, 3), (0,), (2, 0)])
+def test_each_of_several_keys_has_its_stream(many: tuple[int, ...]) -> None:
+    keys = np.random.default_rng(0).integers(0, 2**32, (*many, 2), np.uint32)
+    found = evaluate(tensor.RandomBits, keys, shape=(3, 2), offset=5)
+    assert found.shape == (*many, 3, 2)
+    for place in np.ndindex(many):
+        alone = evaluate(tensor.RandomBits, keys[place], shape=(3, 2), offset=5)
+        assert found[place].tolist() == alone.tolist()
+
+
 def test_wrong_keys_and_offsets_are_refused() -> None:
     with pytest.raises(VerifyError, match=r"the key is tensor<\[3\], u32>, expected tensor<\[2\]"):
         evaluate(tensor.RandomBits, np.zeros(3, np.uint32), shape=(2,))
+    with pytest.raises(VerifyError, match=r"the key is tensor<\[\], u32>, expected tensor<\[2\]"):
+        evaluate(tensor.RandomBits, np.zeros((), np.uint32), shape=(2,))
     with pytest.raises(VerifyError, match="expected a dtype among u32"):
         evaluate(tensor.RandomBits, np.zeros(2, np.int32), shape=(2,))
     with pytest.raises(VerifyError, match="the offset is negative: -1"):

@@ -78,7 +78,7 @@ def test_all_elementwise_ops_of_one_result_dtype_have_a_kind() -> None:
         for name, op in REGISTRY.items()
         if name.startswith("tensor.") and hasattr(op, "meaning")
     }
-    elsewhere = {"real", "imaginary", "conjugate", "is_nan", "is_finite"}
+    elsewhere = {"real", "imaginary", "conjugate", "is_nan", "is_finite", "stop_gradient"}
     assert elementwise - {kind.value for kind in KINDS} == elsewhere
 
 

@@ -1,0 +1,166 @@
+"""The rules of ops with regions: what becomes of a choice, a loop or a score when lanes differ.
+
+Comes in: an op with regions, and the batcher, which batches these. Goes out: what becomes of its
+results.
+Never: a region that one lane runs and another must not notice, without a mask.
+"""
+
+from collections.abc import Callable
+from math import prod as product
+from typing import TYPE_CHECKING, Any
+
+from ...ir import tensor
+from ...ir.builder import Builder
+from ...ir.func import Yield
+from ...ir.tensor.base import Values
+from ...ir.tensor.batching import merged, parted
+from ...ir.tensor.rules import with_axis
+from ...ir.types import Tensor
+from ...ir.values import AnyValue, Block, Op
+from .flow import everything
+from .masks import Mask, both, chosen
+
+if TYPE_CHECKING:
+    from .batcher import Batcher
+
+
+def cond(batcher: "Batcher", op: tensor.Cond, builder: Builder) -> Values:
+    """One choice for all lanes stays one; else both regions run, and each lane chooses."""
+    predicate = batcher.values[op.predicate]
+    arguments = tuple([batcher.values[value] for value in op.arguments])
+    if op.predicate not in batcher.varying:
+        differ = batcher.differ(op.outputs)
+        regions = [batcher.region(region, builder, differ) for region in op.regions]
+        return builder.emit_all(tensor.Cond, predicate, arguments, *regions)
+    made: list[Values] = []
+    for region, wanted in ((op.on_true, True), (op.on_false, False)):
+        with batcher.masked(Mask(predicate, wanted, batcher.mask)):
+            batcher.inline(region, arguments, builder)
+        yielded = region.terminator.operands
+        made.append(tuple([batcher.in_lanes(value, builder) for value in yielded]))
+    return tuple([chosen(builder, predicate, *pair) for pair in zip(*made, strict=True)])
+
+
+def loop(batcher: "Batcher", op: tensor.Loop, builder: Builder) -> Values:
+    """All lanes take each step together; steps come first in what is read and stacked."""
+    count = len(op.carries)
+    differ = batcher.differ(op.outputs)
+    carries = batcher.given(op.carries, differ[:count], builder)
+    inputs = zip(op.inputs, batcher.differ(op.inputs), strict=True)
+    read = [with_axis(builder, batcher.values[value], 0, int(each)) for value, each in inputs]
+    body = batcher.region(op.body, builder, differ)
+    made = builder.emit_all(tensor.Loop, carries, read, op.trip, body, reverse=op.reverse)
+    stacked = zip(made[count:], differ[count:], strict=True)
+    return (*made[:count], *[with_axis(builder, value, int(each), 0) for value, each in stacked])
+
+
+def while_(batcher: "Batcher", op: tensor.While, builder: Builder) -> Values:
+    """Lanes that agree when to stop stop together; else the last one stops the loop."""
+    differ = batcher.differ(op.outputs)
+    carries = batcher.given(op.carries, differ, builder)
+    condition, body = op.condition, op.body
+    if batcher.mask is not None or condition.terminator.operands[0] in batcher.varying:
+        return _while_any(batcher, op, builder, carries)
+    regions = (batcher.region(condition, builder, [False]), batcher.region(body, builder, differ))
+    return builder.emit_all(tensor.While, carries, *regions)
+
+
+def _while_any(batcher: "Batcher", op: tensor.While, builder: Builder, carries: Values) -> Values:
+    """A boolean a lane is carried, true while the lane goes on; lanes that stop keep the rest."""
+    running = batcher.mask.active(builder) if batcher.mask is not None else None
+    going = _goes_on(batcher, op, builder, carries, running)
+    types = [value.type for value in (going, *carries)]
+    condition = builder.nest(types)
+    condition.location = op.condition.terminator.location
+    goes_on = condition.emit(tensor.ReduceOr, condition.block.arguments[0], axes=(0,))
+    condition.emit_all(Yield, [goes_on])
+    body = builder.nest(types)
+    active, *before = body.block.arguments
+    with batcher.masked(Mask(active, True, None)):
+        batcher.inline(op.body, tuple(before), body)
+        after = [batcher.in_lanes(value, body) for value in op.body.terminator.operands]
+    body.location = op.body.terminator.location
+    pairs = zip(after, before, strict=True)
+    kept = tuple([chosen(body, active, new, old) for new, old in pairs])
+    still = _goes_on(batcher, op, body, kept, active)
+    body.emit_all(Yield, [still, *kept])
+    return builder.emit_all(tensor.While, (going, *carries), condition.block, body.block)[1:]
+
+
+def _goes_on(
+    batcher: "Batcher", op: tensor.While, builder: Builder, carries: Values, active: AnyValue | None
+) -> AnyValue:
+    """Which of the active lanes take a step more; the others have carries that were seen before."""
+    batcher.inline(op.condition, carries, builder)
+    going = batcher.in_lanes(op.condition.terminator.operands[0], builder)
+    return going if active is None else both(builder, active, going)
+
+
+def attention(batcher: "Batcher", op: tensor.Attention, builder: Builder) -> Values:
+    """Lanes are the outer part of the batch axis."""
+    tensors = op.query, op.key, op.value
+    captures = tuple([batcher.values[value] for value in op.captures])
+    if op.output not in batcher.varying:
+        score = batcher.region(op.score, builder, [False])
+        given = [batcher.values[value] for value in tensors]
+        return builder.emit_all(tensor.Attention, *given, captures, op.scale, score)
+    folded = [merged(builder, batcher.in_lanes(value, builder), 0) for value in tensors]
+    score = _score(batcher, op.score, builder, captures)
+    made = builder.emit_all(tensor.Attention, *folded, captures, op.scale, score)
+    sizes = batcher.size, op.query.shape[0]
+    return tuple([parted(builder, each, 0, sizes) for each in made])
+
+
+def _score(batcher: "Batcher", score: Block, builder: Builder, captures: Values) -> Block:
+    """The score region, inside of which lanes have their axis back."""
+    scores: Tensor = score.arguments[0].type
+    batch, *rest = scores.shape
+    sizes = batcher.size, batch
+    folded = scores.with_shape((product(sizes), *rest))
+    inner = builder.nest([folded, *[value.type for value in captures]])
+    first, *others = inner.block.arguments
+    batcher.inline(score, (parted(inner, first, 0, sizes), *others), inner)
+    inner.location = score.terminator.location
+    scored = batcher.in_lanes(score.terminator.operands[0], inner)
+    inner.emit_all(Yield, [merged(inner, scored, 0)])
+    return inner.block
+
+
+def checkpoint(batcher: "Batcher", op: tensor.Checkpoint, builder: Builder) -> Values:
+    """The body of all lanes is what is run again."""
+    arguments = [batcher.values[value] for value in op.arguments]
+    body = batcher.region(op.body, builder, batcher.differ(op.outputs))
+    return builder.emit_all(tensor.Checkpoint, arguments, body)
+
+
+def custom_vjp(batcher: "Batcher", op: tensor.CustomVjp, builder: Builder) -> Values:
+    """Each lane has its own gradients, of all arguments."""
+    arguments, regions = _all_alike(batcher, op, builder)
+    return builder.emit_all(tensor.CustomVjp, arguments, *regions)
+
+
+def linear_call(batcher: "Batcher", op: tensor.LinearCall, builder: Builder) -> Values:
+    """Each lane has its own cotangents, of all tangents."""
+    operands, regions = _all_alike(batcher, op, builder)
+    count = len(op.residuals)
+    return builder.emit_all(tensor.LinearCall, operands[:count], operands[count:], *regions)
+
+
+def _all_alike(batcher: "Batcher", op: Op, builder: Builder) -> tuple[Values, list[Block]]:
+    """The operands and regions of an op: if anything differs, all that it takes and yields does."""
+    differs = any(batcher.differ(everything(op)))
+    operands = batcher.given(op.operands, [differs] * len(op.operands), builder)
+    counts = [len(region.terminator.operands) for region in op.regions]
+    pairs = zip(op.regions, counts, strict=True)
+    return operands, [batcher.region(each, builder, [differs] * count) for each, count in pairs]
+
+
+RULES: dict[type[Op], Callable[["Batcher", Any, Builder], Values]] = {
+    tensor.Cond: cond,
+    tensor.Loop: loop,
+    tensor.While: while_,
+    tensor.Attention: attention,
+    tensor.Checkpoint: checkpoint,
+    tensor.CustomVjp: custom_vjp,
+    tensor.LinearCall: linear_call,
+}

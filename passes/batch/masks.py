@@ -1,0 +1,66 @@
+"""What lanes that are not to run an op may not notice of it: an error.
+
+Comes in: ops of regions that run for some lanes, while the others go along. Goes out: which ops may
+fail, and the lanes that are active.
+Never: a mask for an op that cannot fail: whatever it makes in the other lanes, nobody reads.
+"""
+
+from dataclasses import dataclass
+
+from ...ir import tensor
+from ...ir.builder import Builder
+from ...ir.facts import Facts
+from ...ir.tensor.arg_reduce import ArgReduction
+from ...ir.tensor.indexing import Outside
+from ...ir.values import AnyValue, Op
+from ..hoist import succeeds
+
+FACTS = Facts()
+FINITE_ONLY = tensor.Eigh | tensor.Eig | tensor.Svd
+
+
+@dataclass(frozen=True)
+class Mask:
+    """The lanes of `outer` for which a predicate, a boolean a lane, is `wanted`."""
+
+    predicate: AnyValue
+    wanted: bool
+    outer: "Mask | None"
+
+    def active(self, builder: Builder) -> AnyValue:
+        """A boolean a lane."""
+        own = self.predicate if self.wanted else builder.emit(tensor.BitNot, self.predicate)
+        return own if self.outer is None else both(builder, self.outer.active(builder), own)
+
+
+def both(builder: Builder, left: AnyValue, right: AnyValue) -> AnyValue:
+    """Where both are true."""
+    return builder.emit(tensor.BitAnd, left, right)
+
+
+def chosen(builder: Builder, active: AnyValue, on_true: AnyValue, on_false: AnyValue) -> AnyValue:
+    """Of two batched values, the first in the active lanes and the second in the others."""
+    predicate = active
+    if len(on_true.shape) > 1:
+        predicate = builder.emit(tensor.Broadcast, active, shape=on_true.shape, axes=(0,))
+    return builder.emit(tensor.Select, predicate, on_true, on_false)
+
+
+def certain(op: Op) -> bool:
+    """Whether an op, its regions aside, runs without an error whatever its operands are."""
+    match op:
+        case tensor.Gather() | tensor.Scatter():
+            return op.outside is not Outside.ERROR
+        case tensor.Slice():
+            return succeeds(op)
+        case ArgReduction():
+            return FACTS.at_most(1, op.x.shape[op.axis])
+        case _:
+            return not isinstance(op, tensor.Custom | FINITE_ONLY)
+
+
+def harmless_as_zeros(op: Op) -> int | None:
+    """The place of the operand of an op that cannot fail where that operand is zeros."""
+    if isinstance(op, tensor.Gather | tensor.Scatter):
+        return 1 if all(FACTS.at_most(1, op.x.shape[axis]) for axis in op.axes) else None
+    return 0 if isinstance(op, FINITE_ONLY) else None

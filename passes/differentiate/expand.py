@@ -1,0 +1,154 @@
+"""Ops that are differentiated as the simpler ops they stand for.
+
+Comes in: an op that a sweep has come to, some of whose operands have tangents. Goes out: the
+simpler ops, swept in its place.
+"""
+
+from collections.abc import Callable, Mapping
+from math import prod as product
+from typing import Any
+
+from ...ir import tensor
+from ...ir.attributes import Shape
+from ...ir.builder import Builder
+from ...ir.dims import Size
+from ...ir.dtypes import DType, i64
+from ...ir.errors import Unmet
+from ...ir.func import Yield
+from ...ir.tensor.control import INDEX
+from ...ir.tensor.indexing import Combiner
+from ...ir.tensor.rules import Term, emit, with_axis
+from ...ir.values import AnyValue, Block, Op
+from ..copying import inline
+from .forward import Forward, Rule
+
+Parts = tuple[AnyValue, ...]
+
+
+def expand_attention(forward: Forward, op: tensor.Attention) -> None:
+    """Two contractions, the region, and a softmax between them."""
+    _sweep(forward, op, _attention)
+
+
+def expand_scatter(forward: Forward, op: tensor.Scatter) -> None:
+    """Products are made one update at a time; the others have a rule of their own."""
+    if op.combiner is Combiner.MULTIPLY:
+        _sweep(forward, op, _products)
+    else:
+        forward.plain(op, forward.changes(op.operands))
+
+
+def refuse_call(forward: Forward, op: tensor.Call) -> None:
+    """What is called stands in a module, which a sweep does not see."""
+    raise Unmet("has no derivative; put the body of what it calls in its place first: inlined()")
+
+
+EXPANDED: Mapping[type[Op], Rule] = {
+    tensor.Attention: expand_attention,
+    tensor.Scatter: expand_scatter,
+    tensor.Call: refuse_call,
+}
+
+
+def _sweep(forward: Forward, op: Any, expand: Callable[[Any, Builder, Parts], Parts]) -> None:
+    """Write the simpler ops on a sheet of their own, sweep them, and throw the sheet away."""
+    sheet = Builder(Block(), location=op.location)
+    try:
+        results = expand(op, sheet, forward.taken(op.operands))
+        forward.run(sheet.block)
+        forward.define(op, forward.taken(results), forward.changes(results))
+    finally:
+        for each in reversed(list(sheet.block)):
+            each.detach()
+
+
+def _attention(op: tensor.Attention, builder: Builder, operands: Parts) -> Parts:
+    query, key, value, *captures = operands
+    wide = op.log_sum_exp.dtype
+    key, value = (_shared(builder, each, query) for each in (key, value))
+    scores = Term(builder, _pairs(builder, query, key, 3, wide)) * op.scale
+    (scored,) = inline(op.score, (scores.value, *captures), builder)
+    weights, sums, log_sum_exp = _softmax(Term(builder, scored))
+    value = emit(builder, "cast", value, wide)
+    totals = Term(builder, _pairs(builder, weights.value, value, 2, wide))
+    shape = totals.value.shape
+    whole = sums.apply("broadcast", shape=shape, axes=(0, 1, 2))
+    return (totals / whole).cast(op.value.dtype).value, log_sum_exp.value
+
+
+def _pairs(builder: Builder, left: AnyValue, right: AnyValue, axis: int, wide: Any) -> AnyValue:
+    """The contraction of the last axis of `left` with an axis of `right`, for each head."""
+    batch = (0, 1)
+    return emit(builder, "contract", left, right, batch, batch, (3,), (axis,), wide)
+
+
+def _shared(builder: Builder, x: AnyValue, query: AnyValue) -> AnyValue:
+    """Keys or values, each head repeated for the heads of queries that share it."""
+    heads, groups = query.shape[1], x.shape[1]
+    if groups in (heads, 0):
+        return x
+    if isinstance(heads, int) and isinstance(groups, int):
+        return _repeated(builder, x, heads // groups)
+    # Head i of the queries shares head i // (heads / groups), which is i * groups // heads.
+    head = Term(builder, emit(builder, "iota", (heads, 1), 0, i64))
+    sizes = (emit(builder, "dim", each, 1) for each in (x, query))
+    ours, theirs = (Term(builder, size).apply("broadcast", shape=(heads, 1)) for size in sizes)
+    moved = with_axis(builder, x, 1, 0)
+    taken = emit(builder, "gather", moved, (head * ours / theirs).value, (0,))
+    return with_axis(builder, taken, 0, 1)
+
+
+def _repeated(builder: Builder, x: AnyValue, times: int) -> AnyValue:
+    """Each head of x, so many times."""
+    batch, groups, *rest = x.shape
+    repeated = emit(builder, "broadcast", x, shape=(batch, groups, times, *rest), axes=(0, 1, 3, 4))
+    return emit(builder, "reshape", repeated, (batch, groups * times, *rest))
+
+
+def _softmax(scores: Term) -> tuple[Term, Term, Term]:
+    """exp(score - largest), their sums with 1 for 0, and the log-sum-exp.
+
+    Nothing depends on the largest, so it has no tangent.
+    """
+    shape = scores.value.shape
+    peak = scores.apply("stop_gradient").apply("reduce_maximum", axes=(3,))
+    shift = peak.number(0).where(peak.apply("equal", peak.number(float("-inf"))), peak)
+    weights = (scores - shift.apply("broadcast", shape=shape, axes=(0, 1, 2))).apply("exp")
+    sums = weights.apply("reduce_sum", axes=(3,))
+    some = sums.apply("equal", sums.number(0)).apply("bit_not")
+    whole = sums.where(some, 1)
+    log_sum_exp = (shift + whole.apply("log")).where(some, float("-inf"))
+    return weights, whole, log_sum_exp
+
+
+def _products(op: tensor.Scatter, builder: Builder, operands: Parts) -> Parts:
+    """In a loop over the updates of a batch: read, multiply, write.
+
+    A place may be named often, and by zeros too: so each product is made of all the others.
+    """
+    x, indices, updates = operands
+    wide = x.dtype.accumulator
+    first, last = op.batch, len(indices.shape) - 1
+    count = product(indices.shape[first:last])
+    places = _listed(builder, indices, first, count, indices.shape[last:])
+    factors = _listed(builder, updates, first, count, updates.shape[last:])
+    carries, inputs = [_cast(builder, x, wide)], [places, _cast(builder, factors, wide)]
+    slices = [each.type.with_shape(each.shape[1:]) for each in inputs]
+    body = builder.nest([INDEX, carries[0].type, *slices])
+    _, old, place, factor = body.block.arguments
+    named = {"axes": op.axes, "batch": op.batch, "outside": op.outside}
+    read = emit(body, "gather", old, place, **named)
+    new = emit(body, "multiply", read, factor)
+    body.emit_all(Yield, [emit(body, "scatter", old, place, new, **named)])
+    (made,) = builder.emit_all(tensor.Loop, carries, inputs, count, body.block)
+    return (_cast(builder, made, x.dtype),)
+
+
+def _listed(builder: Builder, x: AnyValue, first: int, count: Size, rest: Shape) -> AnyValue:
+    """x with the axes between `first` and those of `rest` as one, which comes first of all."""
+    merged = emit(builder, "reshape", x, (*x.shape[:first], count, *rest))
+    return with_axis(builder, merged, first, 0)
+
+
+def _cast(builder: Builder, x: AnyValue, dtype: DType) -> AnyValue:
+    return x if x.dtype is dtype else emit(builder, "cast", x, dtype)

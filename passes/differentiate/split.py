@@ -1,0 +1,84 @@
+"""What depends on tangents, taken out of a block and made again in another.
+
+Comes in: a block that a sweep has filled, and which values depend on tangents. Goes out: the block
+without the ops that do, and these ops in another block; what they read of the first block is their
+residuals, but for what is cheaper to make again than to keep.
+"""
+
+from collections.abc import Iterable
+from itertools import chain
+
+from ...ir import tensor
+from ...ir.builder import Builder
+from ...ir.values import AnyValue, Block, Op
+from ..copying import Values, copy_ops
+from ..reads import depends, reads
+
+CHEAP = (tensor.Constant, tensor.Iota, tensor.Dim, tensor.Broadcast, tensor.Reshape, tensor.Permute)
+"""What is no smaller than the values it is made of, and made without arithmetic."""
+
+
+class Split:
+    """The linear ops of a block, in order; what they read of the block; what to make again.
+
+    In the body of a `loop`, whatever no step changes is made again too. The values `wanted` are
+    asked for like what linear ops read.
+    """
+
+    def __init__(
+        self,
+        block: Block,
+        linear: set[AnyValue],
+        wanted: Iterable[AnyValue] = (),
+        loop: bool = False,
+    ) -> None:
+        self.block = block
+        self.ops: list[Op] = []
+        self.residuals: dict[AnyValue, None] = {}
+        self.again: dict[Op, None] = {}
+        self._steady: set[Op] = set()
+        for op in block:
+            if depends(op, linear):
+                self.ops.append(op)
+            elif loop and not any([self._moves(value) for value in reads(op)]):
+                self._steady.add(op)
+        for value in chain(*map(reads, self.ops), wanted):
+            if value.block is block and value not in linear:
+                self._keep(value)
+
+    def rebuild(self, builder: Builder, values: Values) -> None:
+        """Make the linear ops where a builder stands; `values` says what stands for residuals."""
+        copy_ops(self.again, builder, values)
+        copy_ops(self.ops, builder, values)
+
+    def erase(self) -> None:
+        """Take the linear ops out of the block, once its terminator reads none of them."""
+        for op in reversed(self.ops):
+            op.detach()
+
+    def _keep(self, value: AnyValue) -> None:
+        """Hand a value over, or what it can be made of again."""
+        pending = [value]
+        while pending:
+            value, op = pending[-1], pending[-1].op
+            if op is None or not self._is_made_again(op):
+                self.residuals[value] = None
+            elif op not in self.again:
+                missing = [each for each in op.operands if self._is_missing(each)]
+                pending += missing
+                if missing:
+                    continue
+                self.again[op] = None
+            pending.pop()
+
+    def _is_missing(self, value: AnyValue) -> bool:
+        here = value.block is self.block
+        return here and value not in self.residuals and value.op not in self.again
+
+    def _is_made_again(self, op: Op) -> bool:
+        widens = isinstance(op, tensor.Cast) and op.x.dtype.bits < op.dtype.bits
+        return widens or isinstance(op, CHEAP) or op in self._steady
+
+    def _moves(self, value: AnyValue) -> bool:
+        """Whether a value may be another at another step."""
+        return value.block is self.block and value.op not in self._steady

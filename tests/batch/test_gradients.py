@@ -1,0 +1,120 @@
+"""Gradients of lanes are lanes of gradients, and batching keeps what ops say of their gradients."""
+
+import numpy as np
+import pytest
+
+from brimstone.ir.interpreter import interpret
+from brimstone.ir.verifier import verify
+from brimstone.passes.batch import batch
+from brimstone.passes.differentiate import jvp, linearise, vjp
+from kit.evaluate import Array, near
+from kit.lanes import Lanes, batching_differs, func_of
+
+V, P = "tensor<[3], f64>", "tensor<[], bool>"
+HEADER = f"func @f(%x: {V}, %w: {V}, %p: {P}) -> {V}"
+
+BODIES = {
+    "elementwise": f"""
+      %product = tensor.multiply %x, %w : {V}
+      %y = tensor.sin %product : {V}""",
+    "product": """
+      %wide = tensor.contract %x, %w {left_batch = [], right_batch = [], left_contract = [],
+        right_contract = [], dtype = f64} : tensor<[3, 3], f64>
+      %squares = tensor.multiply %wide, %wide : tensor<[3, 3], f64>
+      %y = tensor.reduce_sum %squares {axes = [1]} : tensor<[3], f64>""",
+    "choice": f"""
+      %y = tensor.cond %p () {{
+        %a = tensor.multiply %x, %x : {V}
+        yield %a
+      }} () {{
+        %b = tensor.multiply %x, %w : {V}
+        yield %b
+      }} : {V}""",
+    "loop": f"""
+      %y = tensor.loop [%x] {{trip = 3}} (%i: tensor<[], i64>, %c: {V}) {{
+        %scaled = tensor.multiply %c, %w : {V}
+        %next = tensor.tanh %scaled : {V}
+        yield %next
+      }} : {V}""",
+    "checkpoint": f"""
+      %y = tensor.checkpoint %x (%z: {V}) {{
+        %a = tensor.multiply %z, %w : {V}
+        %b = tensor.exp %a : {V}
+        yield %b
+      }} : {V}""",
+    "custom_vjp": f"""
+      %y = tensor.custom_vjp %x, %w (%a: {V}, %b: {V}) {{
+        %c = tensor.multiply %a, %b : {V}
+        yield %c
+      }} (%a: {V}, %b: {V}) {{
+        %c = tensor.multiply %a, %b : {V}
+        yield %c, %b
+      }} (%b: {V}, %d: {V}) {{
+        %e = tensor.multiply %b, %d : {V}
+        %three = tensor.constant {{value = [3.0, 3.0, 3.0]}} : {V}
+        %g = tensor.multiply %three, %d : {V}
+        yield %e, %g
+      }} : {V}""",
+}
+COUNT = 3
+CHOICES = (True, False, False), (False, True, False), (True, True, False), (True, True, True)
+
+
+def text_of(name: str) -> str:
+    return f"{HEADER} {{{BODIES[name]}\n      return %y\n}}"
+
+
+def given() -> list[list[Array]]:
+    rng = np.random.default_rng(0)
+    predicates = np.array([True, False, True])
+    return [[rng.standard_normal(3), rng.standard_normal(3), predicates[lane]] for lane in range(3)]
+
+
+@pytest.mark.parametrize("name", BODIES)
+@pytest.mark.parametrize("batched", CHOICES)
+def test_lanes_of_gradients(name: str, batched: tuple[bool, ...]) -> None:
+    """What differentiation has made is batched."""
+    func = vjp(func_of(text_of(name)), (True, True, False), (0,))
+    rng = np.random.default_rng(1)
+    lanes = Lanes([[*each, rng.standard_normal(3)] for each in given()], COUNT, {})
+    for cotangent in (False, True):
+        assert batching_differs(func, (*batched, cotangent), lanes, units=4.0) is None
+
+
+@pytest.mark.parametrize("name", [name for name in BODIES if name != "custom_vjp"])
+def test_lanes_of_tangents(name: str) -> None:
+    func = jvp(func_of(text_of(name)), (True, False, False))
+    rng = np.random.default_rng(2)
+    lanes = Lanes([[*each, rng.standard_normal(3)] for each in given()], COUNT, {})
+    for batched in CHOICES:
+        assert batching_differs(func, (*batched, True), lanes, units=4.0) is None
+
+
+@pytest.mark.parametrize("name", BODIES)
+@pytest.mark.parametrize("batched", CHOICES)
+def test_gradients_of_lanes(name: str, batched: tuple[bool, ...]) -> None:
+    """Of an argument that all lanes share, the gradient is the sum of theirs."""
+    func = func_of(text_of(name))
+    alone = vjp(func, (True, True, False), (0,))
+    made, _ = batch(func, batched, COUNT)
+    together = vjp(made, (True, True, False), (0,))
+    verify(together)
+    lanes, cotangents = Lanes(given(), COUNT, {}), np.random.default_rng(3).standard_normal((3, 3))
+    _, *found = interpret(together, *lanes.stacked(batched), cotangents)
+    expected = [interpret(alone, *lanes.alone(batched, i), cotangents[i])[1:] for i in range(COUNT)]
+    for place, gradient in enumerate(found):
+        stacked = np.stack([each[place] for each in expected])
+        assert near(gradient, stacked if batched[place] else stacked.sum(0), units=64)
+
+
+def test_the_linear_part_is_batched_over_tangents() -> None:
+    """As for a Jacobian: the residuals are shared, the tangents are the rows of the identity."""
+    func = func_of(text_of("elementwise"))
+    made = linearise(func, (True, False, False))
+    x, w, p = given()[0]
+    residuals = interpret(made.forward, x, w, p)[1:]
+    flags = [False] * len(residuals) + [True]
+    rows, varying = batch(made.linear, flags, 3)
+    assert varying == (True,)
+    (found,) = interpret(rows, *residuals, np.eye(3))
+    assert np.allclose(found, np.diag(w * np.cos(w * x)))
