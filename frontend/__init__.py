@@ -1,32 +1,103 @@
 """Brimstone: a deep-learning library whose every operation is compiled.
 
-What users import: the root's `__init__.py` hands these names on. A submodule such as
-`brimstone.ir` loads when it is first used, so `import brimstone` stays quick.
+What users import: the root's `__init__.py` hands these names on. `names.py` says where each comes
+from; a name's module loads when the name is first used, so `import brimstone` stays quick.
 """
 
+import sys
 from importlib import import_module
-from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-SUBMODULES = ("ir", "passes", "runtime")
+from .names import EXPORTS
 
+PACKAGES = ("ir", "passes", "runtime", "targets")
+MODULES = ("fft", "linalg", "random")
 __all__: list[str] = []
 
 if TYPE_CHECKING:  # the lazy names, for tools that read the source
-    from .. import ir, passes, runtime
+    from .. import ir, passes, runtime, targets
+    from . import fft, linalg, random
+    from .backward import *
+    from .control import *
+    from .custom import *
+    from .devices import *
+    from .dtypes import *
+    from .dynamic import symbol as dim
+    from .errors import *
+    from .exchange import *
+    from .force import sync
+    from .functions.activations import *
+    from .functions.collective import *
+    from .functions.creation import *
+    from .functions.drawing import *
+    from .functions.einsum import *
+    from .functions.elementwise import *
+    from .functions.grid import *
+    from .functions.indexing import *
+    from .functions.keys import manual_seed
+    from .functions.logic import *
+    from .functions.manipulation import *
+    from .functions.padding import *
+    from .functions.products import *
+    from .functions.reductions import *
+    from .functions.rounding import *
+    from .functions.sorting import *
+    from .functions.special import *
+    from .functions.spectrogram import *
+    from .functions.statistics import *
+    from .functions.types import *
+    from .functions.windows import *
+    from .generator import Generator
+    from .grad import *
+    from .jacobian import *
+    from .jit import jit
+    from .namespace import E_ as e
+    from .namespace import INF as inf
+    from .namespace import NAN as nan
+    from .namespace import PI as pi
+    from .namespace import info as __array_namespace_info__
+    from .tensor import Tensor
+    from .tree import flatten as tree_flatten
+    from .tree import leaves_of as tree_leaves
+    from .tree import register as register_tree
+    from .tree import tree_map
+    from .vmap import vmap
 
     __version__: str
-    __all__ += ["__version__", "ir", "passes", "runtime"]
+    __array_api_version__: str
+    newaxis: None
 
 
-def __getattr__(name: str) -> ModuleType | str:
-    """The names that cost something to make; Python asks only when nothing else has them."""
-    if name == "__version__":
-        return import_module("importlib.metadata").version("brimstone")
-    if name in SUBMODULES:
-        return import_module(f"..{name}", __name__)
-    raise AttributeError(f"module 'brimstone' has no attribute {name!r}")
+def _homes() -> dict[str, tuple[str, str]]:
+    """For each name that users have, its module and what it is called there."""
+    found: dict[str, tuple[str, str]] = {}
+    for module, listed in EXPORTS.items():
+        for entry in listed.split():
+            there, _, here = entry.partition(":")
+            found[here or there] = (module, there)
+    return found
+
+
+_HOMES = _homes()
+
+
+def __getattr__(name: str) -> Any:
+    """A name that is used for the first time; Python asks only when nothing else has it."""
+    if name in _HOMES:
+        module, there = _HOMES[name]
+        found = getattr(import_module(f".{module}", __name__), there)
+    elif name in PACKAGES:
+        found = import_module(f"..{name}", __name__)
+    elif name in MODULES:
+        found = import_module(f".{name}", __name__)
+    elif name == "__version__":
+        found = import_module("importlib.metadata").version("brimstone")
+    else:
+        raise AttributeError(f"module 'brimstone' has no attribute {name!r}")
+    # From now on the root has the name itself, and nobody is asked.
+    setattr(sys.modules[__name__.rpartition(".")[0]], name, found)
+    return found
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *SUBMODULES, "__version__"])
+    return sorted([*_HOMES, *PACKAGES, *MODULES, "__version__"])

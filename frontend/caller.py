@@ -1,14 +1,20 @@
 """Which line of the user's program is running, quickly enough to be asked for every op.
 
-Comes in: a number of calls to look past. Goes out: an interned `Location`.
+Comes in: nothing; the running frames are looked at. Goes out: an interned `Location`: the innermost
+line that is not of this package.
 Never: a frame kept, or a line table read twice for one instruction.
 """
 
 import sys
+from pathlib import Path
 from types import CodeType
 
-from ..ir.locations import Location
+from ..ir.locations import UNKNOWN, Location
 
+_ROOT = str(Path(__file__).resolve().parent.parent)
+# What lies beside the package in a checkout, and is a user of it all the same.
+_USERS = tuple(f"{_ROOT}/{name}/" for name in ("tests", "examples", "benchmarks", "docs"))
+_OURS: dict[CodeType, bool] = {}
 _BY_INSTRUCTION: dict[tuple[CodeType, int], Location] = {}
 
 
@@ -16,7 +22,31 @@ def caller(depth: int = 1) -> Location:
     """The line that is running `depth` calls above the caller of this function."""
     frame = sys._getframe(depth + 1)  # pyright: ignore[reportPrivateUsage]
     key = (frame.f_code, frame.f_lasti)
-    found = _BY_INSTRUCTION.get(key)
-    if found is None:
-        found = _BY_INSTRUCTION[key] = Location((frame.f_code.co_filename, frame.f_lineno))
+    return _BY_INSTRUCTION.get(key) or _locate(key, frame.f_lineno)
+
+
+def user_line(depth: int = 1) -> Location:
+    """The innermost line outside the package, looking from `depth` calls above the caller."""
+    frame = sys._getframe(depth + 1)  # pyright: ignore[reportPrivateUsage]
+    while frame is not None:
+        code = frame.f_code
+        ours = _OURS.get(code)
+        if ours is None:
+            ours = _OURS[code] = _is_ours(code.co_filename)
+        if not ours:
+            key = (code, frame.f_lasti)
+            return _BY_INSTRUCTION.get(key) or _locate(key, frame.f_lineno)
+        frame = frame.f_back
+    return UNKNOWN
+
+
+def _locate(key: tuple[CodeType, int], line: int) -> Location:
+    found = _BY_INSTRUCTION[key] = Location((key[0].co_filename, line))
     return found
+
+
+def _is_ours(file: str) -> bool:
+    """Whether a file is part of the package; frozen standard modules are looked through too."""
+    if file.startswith("<frozen"):
+        return True
+    return file.startswith(_ROOT + "/") and not file.startswith(_USERS)

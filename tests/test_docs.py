@@ -2,8 +2,8 @@
 
 Every ```python block runs, and every ```ir block is parsed and verified. A comment before a block
 says more: `file: PATH` makes the block that file of the package or the tests, `into: PATH` adds it
-to one; `prints` compares it with what the blocks before have printed, `output: COMMAND` with what a
-command prints.
+to one; `prints` compares it with what the blocks since the last such block have printed,
+`output: COMMAND` with what a command prints.
 """
 
 import re
@@ -89,6 +89,8 @@ class Reader:
                 self.add(import_module(module_name(where)), text)
             case Block("prints", _, _, text):
                 assert self.printed.getvalue() == text
+                self.printed.seek(0)
+                self.printed.truncate()
             case Block("output", where, _, text):
                 shown = CliRunner().invoke(application(), shlex.split(where)[1:])
                 assert (shown.exit_code, shown.stdout) == (0, text)

@@ -1,0 +1,234 @@
+"""The arguments of a compiled function: which are tensors, and what makes one call like another.
+
+Comes in: positional and keyword arguments as a user gives them. Goes out: the nodes of the tensors
+among them, and a hashable kind of everything else: one kind is traced and compiled once.
+Never: a value of a tensor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from inspect import Parameter, signature
+from typing import Any
+
+import numpy as np
+
+from ..ir.locations import Location
+from .bundle import bundle_of
+from .caller import user_line
+from .dtypes import DEFAULTS
+from .dynamic import Dynamic, OpenSizes
+from .errors import ArgumentError, fail
+from .function import StandIn, stand_in
+from .functions.common import upload
+from .handle import Handle
+from .node import Node
+from .tree import flatten, leaves_of
+
+NUMBERS = (bool, int, float, complex)
+
+
+class Static:
+    """An argument that Python reads while tracing; equal values are one kind."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Static) or self.value.__class__ is not other.value.__class__:
+            return False
+        return self.value is other.value or bool(self.value == other.value)
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+
+class Arguments:
+    """The arguments of one call, taken apart."""
+
+    __slots__ = ("kind", "leaves", "like", "nodes", "places", "sizes", "structure")
+
+    def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.leaves, self.structure = flatten((args, kwargs))
+        self.sizes: dict[str, int] = {}
+        self.places: list[int] = []
+        self.nodes: list[Node] = []
+        self.like: list[StandIn] = []
+        kinds: list[Any] = [self.structure]
+        for place, value in enumerate(self.leaves):
+            node = dynamic_node(value)
+            if node is None:
+                kinds.append(value if isinstance(value, Static) else Static(value))
+                continue
+            number = value.__class__ if value.__class__ in NUMBERS else None
+            like = stand_in(node) if number is None else StandIn(node.type, None, number)
+            self.places.append(place)
+            self.nodes.append(node)
+            self.like.append(like)
+            kinds.append(like)
+        self.kind = tuple(kinds)
+
+    def rebuilt(self, values: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments with these tensors in the places of their own, and static ones bare."""
+        leaves = [leaf.value if isinstance(leaf, Static) else leaf for leaf in self.leaves]
+        for place, value in zip(self.places, values, strict=True):
+            leaves[place] = value
+        args, kwargs = self.structure.build(leaves)
+        return args, kwargs
+
+
+def dynamic_node(value: Any) -> Node | None:
+    """The node of a tensor, an array or a number; None for what is no such thing."""
+    if isinstance(value, Handle):
+        return value.node
+    if value.__class__ in NUMBERS:
+        array = np.asarray(value, DEFAULTS[value.__class__].dtype)
+        return upload(array, None, "jit")
+    return upload(value, None, "jit") if isinstance(value, np.ndarray | np.generic) else None
+
+
+def quick_kind(args: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[Any]]:
+    """The kind of arguments that are computed tensors and whole bundles, and their buffers.
+
+    The kind of other arguments is one that no entry has.
+    """
+    kinds: list[Any] = [len(args), None]
+    buffers: list[Any] = []
+    for arg in args:
+        if isinstance(arg, Handle):
+            node = arg.node
+            if node.buffer is None or node.tracked:
+                return NOT_QUICK, buffers
+            kind, device = node.type, node.device
+            buffers.append(node.buffer)
+        else:
+            bundle = bundle_of(arg)
+            if bundle is None or bundle.buffers is None:
+                return NOT_QUICK, buffers
+            kind, device = bundle.kind, bundle.kind.device
+            buffers += bundle.buffers
+        if kinds[1] not in (None, device):
+            return NOT_QUICK, buffers
+        kinds.append(kind)
+        kinds[1] = device
+    return tuple(kinds), buffers
+
+
+NOT_QUICK: tuple[Any, ...] = (None, None)
+
+
+def give_away(tree: Any, location: Location) -> None:
+    """Let nobody read the tensors of a donated argument any more."""
+    bundle = bundle_of(tree)
+    if bundle is not None:
+        bundle.donate(location)
+        return
+    for each in leaves_of(tree):
+        if isinstance(each, Handle):
+            each.node.buffer, each.node.location = None, location
+
+
+Some = int | str | Collection[int | str]
+"""Some parameters of a function: names, and places counted from 0."""
+
+
+class Roles:
+    """What a user says of parameters: static, donated, with open sizes."""
+
+    def __init__(
+        self, function: Callable[..., Any], static: Some, donated: Some, dynamic: Dynamic
+    ) -> None:
+        self.plain = not (_listed(static) or _listed(donated) or dynamic)
+        parameters = None if self.plain else _parameters(function)
+        self.parameters = tuple(parameters or ())
+        self.static, self.static_names = _chosen("static", static, parameters)
+        self.donated, self.donated_names = _chosen("donate", donated, parameters)
+        _chosen("dynamic", tuple(dynamic), parameters)
+        self.dynamic = OpenSizes(dynamic) if dynamic else None
+        self.quick = not (self.static or self.static_names or dynamic)
+
+    def arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
+        """The arguments of a call, taken apart as the roles say."""
+        if self.plain:
+            return Arguments(args, kwargs)
+        made = Arguments(
+            tuple([Static(v) if at in self.static else v for at, v in enumerate(args)]),
+            {name: Static(v) if name in self.static_names else v for name, v in kwargs.items()},
+        )
+        if self.dynamic is not None:
+            self._open(self.dynamic, made, args, kwargs)
+        return made
+
+    def give_away(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Let nobody read the tensors of donated arguments any more."""
+        for place in self.donated:
+            if place < len(args):
+                give_away(args[place], user_line())
+        for name in self.donated_names:
+            if name in kwargs:
+                give_away(kwargs[name], user_line())
+
+    def _open(
+        self, dynamic: OpenSizes, made: Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        """Put symbols in the place of the named sizes."""
+        given = dict(zip(self.parameters, args, strict=False)) | kwargs
+        kinds = list(made.kind)
+        for name in dynamic.axes:
+            node = dynamic_node(given.get(name))
+            if node is None:
+                fail(ArgumentError, "jit", f"{name} has named sizes, and is given no tensor")
+            at = made.nodes.index(node)
+            opened = dynamic.open(name, node.type, made.sizes)
+            made.like[at] = made.like[at]._replace(type=opened)
+            kinds[1 + made.places[at]] = made.like[at]
+        made.kind = tuple(kinds)
+
+
+def _listed(given: Some) -> tuple[Any, ...]:
+    if isinstance(given, str) or not isinstance(given, Collection):
+        return (given,)
+    return tuple(given)
+
+
+def _parameters(function: Callable[..., Any]) -> Mapping[str, Parameter] | None:
+    """The parameters of a function by name; None where Python does not know them."""
+    try:
+        return signature(function).parameters
+    except (TypeError, ValueError):
+        return None
+
+
+def _chosen(
+    role: str, given: Some, parameters: Mapping[str, Parameter] | None
+) -> tuple[frozenset[int], frozenset[str]]:
+    """The places and the names of the parameters that have a role."""
+    known = list((parameters or {}).values())
+    places = [each.name for each in known if each.kind in _POSITIONAL]
+    endless = parameters is None or any([each.kind is Parameter.VAR_POSITIONAL for each in known])
+    found, names = set[int](), set[str]()
+    for each in _listed(given):
+        if isinstance(each, str):
+            if each not in (parameters or {}):
+                _refuse_parameter(each, parameters)
+            names.add(each)
+            if each in places:
+                found.add(places.index(each))
+            continue
+        if not isinstance(each, int) or each < 0:
+            problem = f"{role} takes names of parameters, or places counted from 0"
+            fail(ArgumentError, "jit", problem, each)
+        if not endless and each >= len(places):
+            _refuse_parameter(each, parameters)
+        found.add(each)
+    return frozenset(found), frozenset(names)
+
+
+def _refuse_parameter(given: int | str, parameters: Mapping[str, Parameter] | None) -> None:
+    has = ", ".join(parameters or ()) or "none that are known"
+    fail(ArgumentError, "jit", f"the function has no parameter {given!r}; it has {has}")
+
+
+_POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)

@@ -1,0 +1,240 @@
+"""Control flow on the values of tensors: choices, loops and recurrences that are recorded whole.
+
+Comes in: Python functions, which are traced once, and trees of tensors. Goes out: trees of tensors.
+Never: a loop unrolled, or a body run by Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from operator import index
+from typing import Any
+
+from ..ir import dtypes as ir
+from ..ir import tensor as ops
+from ..ir.dims import Dim
+from ..ir.types import Tensor as TensorType
+from .errors import ArgumentError, DTypeError, ShapeError, expect_functions, fail
+from .function import StandIn, Traced, stand_in, tensors_among, trace
+from .functions.common import as_node, as_size
+from .handle import wrap
+from .node import Node, record_parts
+from .trace import Trace
+from .tree import Structure, flatten
+
+INDEX = TensorType((), ir.i64)
+
+
+def cond(predicate: Any, on_true: Callable[..., Any], on_false: Callable[..., Any], *args: Any):
+    """`on_true(*args)` where the boolean tensor holds, else `on_false(*args)`; only one runs."""
+    expect_functions("cond", on_true, on_false)
+    condition = as_node(predicate, "cond")
+    if condition.type.dtype is not ir.boolean or condition.type.shape:
+        fail(
+            DTypeError, "cond", "the predicate is one boolean", predicate,
+            hint="reduce it with `.any()` or `.all()`, or choose element by element with `where`",
+        )  # fmt: skip
+    leaves, structure = flatten(args)
+    nodes = tensors_among(leaves, "cond")
+    branches = [_branch(each, nodes, structure) for each in (on_true, on_false)]
+    _check_alike("cond", "on_true", branches[0], "on_false", branches[1])
+    funcs, captures = _with_all_captures(branches, len(nodes))
+    operands = (condition, *nodes, *captures)
+    types = tuple([value.type for value in branches[0].func.results])
+    parts = record_parts(ops.Cond, operands, (), funcs, types=types)
+    return branches[0].rebuild([wrap(part) for part in parts])
+
+
+def scan(
+    body: Callable[[Any, Any], tuple[Any, Any]],
+    carry: Any,
+    inputs: Any = None,
+    length: int | None = None,
+    reverse: bool = False,
+) -> tuple[Any, Any]:
+    """Step through the leading axis of `inputs`: `carry, output = body(carry, input)` at each.
+
+    Returns the last carry and the outputs, stacked along a new leading axis. `reverse` steps from
+    the last to the first; `length` says how many steps where there are no inputs.
+    """
+    expect_functions("scan", body)
+    carries, carry_structure = flatten(carry)
+    read, input_structure = flatten(inputs)
+    carried, sliced = tensors_among(carries, "scan"), tensors_among(read, "scan")
+    trip = _trip(sliced, length)
+    steps = [StandIn(node.type.with_shape(node.type.shape[1:]), node.device) for node in sliced]
+
+    def one(values: list[Any]) -> Any:
+        split = 1 + len(carried)
+        made = body(carry_structure.build(values[1:split]), input_structure.build(values[split:]))
+        if not isinstance(made, tuple) or len(made) != 2:
+            problem = f"the body returns a pair (carry, output), not {type(made).__name__}"
+            fail(ArgumentError, "scan", problem)
+        _check_carry("scan", flatten(made[0]), carried, carry_structure)
+        return made
+
+    like = [StandIn(INDEX), *map(stand_in, carried), *steps]
+    traced = trace("scan", one, like, _count_steps)
+    made = [value.type for value in traced.func.results]
+    types = (*made[: len(carried)], *[_stacked(type_, trip) for type_ in made[len(carried) :]])
+    segments = (len(carried), len(sliced))
+    operands = (*carried, *sliced, *traced.captures)
+    parts = record_parts(
+        ops.Loop, operands, (trip, reverse, segments), (traced.func,), len(traced.captures), types
+    )
+    result = traced.rebuild([wrap(part) for part in parts])
+    return result[0], result[1]
+
+
+def while_loop(
+    condition: Callable[[Any], Any],
+    body: Callable[[Any], Any],
+    carry: Any,
+    max_steps: int | None = None,
+) -> Any:
+    """`carry = body(carry)` as long as `condition(carry)` holds.
+
+    With `max_steps` it stops after as many, and can be differentiated in reverse.
+    """
+    expect_functions("while_loop", condition, body)
+    if max_steps is not None:
+        return _bounded_while(condition, body, carry, max_steps)
+    leaves, structure = flatten(carry)
+    nodes = tensors_among(leaves, "while_loop")
+    like = [stand_in(node) for node in nodes]
+
+    def step(values: list[Any]) -> Any:
+        made = body(structure.build(values))
+        _check_carry("while_loop", flatten(made), nodes, structure)
+        return made
+
+    traced = [
+        trace("while_loop", lambda values: condition(structure.build(values)), like),
+        trace("while_loop", step, like),
+    ]
+    _check_condition(traced[0])
+    funcs, captures = _with_all_captures(traced, len(nodes))
+    types = tuple([node.type for node in nodes])
+    parts = record_parts(
+        ops.While, (*nodes, *captures), (), funcs, captures=len(captures), types=types
+    )
+    return traced[1].rebuild([wrap(part) for part in parts])
+
+
+def _bounded_while(
+    condition: Callable[[Any], Any], body: Callable[[Any], Any], carry: Any, max_steps: int
+) -> Any:
+    """A scan whose steps do nothing once the condition has failed."""
+    leaves, structure = flatten(carry)
+    start = structure.build([wrap(node) for node in tensors_among(leaves, "while_loop")])
+
+    def keep(value: Any) -> Any:
+        return value
+
+    def step(value: Any, _: Any) -> tuple[Any, None]:
+        return cond(condition(value), body, keep, value), None
+
+    return scan(step, start, length=max_steps)[0]
+
+
+def fori_loop(start: int, stop: int, body: Callable[[Any, Any], Any], carry: Any) -> Any:
+    """`carry = body(index, carry)` for each index from `start` to `stop` - 1."""
+    from .functions.creation import arange
+
+    expect_functions("fori_loop", body)
+    indices = arange(_bound(start), _bound(stop))
+    return scan(lambda value, index: (body(index, value), None), carry, indices)[0]
+
+
+def _bound(value: Any) -> Any:
+    """Where a loop starts or stops: an integer, or a size that is not known yet."""
+    if isinstance(value, Dim) or hasattr(value, "__index__"):
+        return value if isinstance(value, Dim) else index(value)
+    problem = f"a loop starts and stops at an integer, not at {type(value).__name__}"
+    fail(ArgumentError, "fori_loop", problem, value)
+
+
+def _branch(function: Callable[..., Any], nodes: list[Node], structure: Structure) -> Traced:
+    like = [stand_in(node) for node in nodes]
+    return trace("cond", lambda values: function(*structure.build(values)), like)
+
+
+def _with_all_captures(
+    traced: Sequence[Traced], count: int
+) -> tuple[tuple[Any, ...], tuple[Node, ...]]:
+    """The funcs taking the same captures in the same order, and these captures."""
+    captures = tuple(dict.fromkeys([node for each in traced for node in each.captures]))
+    return tuple([_recaptured(each, count, captures) for each in traced]), captures
+
+
+def _recaptured(traced: Traced, count: int, captures: tuple[Node, ...]) -> Any:
+    """The func with further arguments for captures that only its sibling has."""
+    if traced.captures == captures:
+        return traced.func
+    from ..ir.builder import Builder
+    from ..ir.func import Func, Return
+    from ..passes.copying import inline
+
+    own = list(traced.func.arguments)[:count]
+    func = Func(traced.func.name, [*[each.type for each in own], *[each.type for each in captures]])
+    places = [count + captures.index(node) for node in traced.captures]
+    arguments = [*func.arguments[:count], *[func.arguments[place] for place in places]]
+    builder = Builder(func.body)
+    builder.emit_all(Return, inline(traced.func.body, arguments, builder))
+    return func
+
+
+def _check_alike(name: str, one: str, left: Traced, other: str, right: Traced) -> None:
+    """Refuse branches whose results differ in structure, shape or dtype."""
+    if left.structure is not right.structure or left.places != right.places:
+        problem = f"{one} returns {left.structure}, {other} returns {right.structure}"
+        fail(ArgumentError, name, problem, hint="both must return the same kinds of containers")
+    for place, (a, b) in enumerate(zip(left.func.results, right.func.results, strict=True)):
+        if a.type is not b.type:
+            problem = f"result {place} of {one} is {a.type}, that of {other} is {b.type}"
+            fail(ShapeError, name, problem, hint="both must return equal shapes and dtypes")
+
+
+def _check_carry(
+    name: str, made: tuple[list[Any], Structure], carried: Sequence[Node], structure: Structure
+) -> None:
+    """Refuse a body that gives back another kind of carry than it was given."""
+    leaves, found = made
+    if found is not structure:
+        fail(ArgumentError, name, f"the carry comes in as {structure} and goes out as {found}")
+    for value, node in zip(leaves, carried, strict=True):
+        type_ = as_node(value, name).type
+        if type_ is not node.type:
+            fail(
+                ShapeError, name, f"a carry comes in as {node.type} and goes out as {type_}",
+                hint="a carry keeps its shape and dtype; start it with the dtype it ends with",
+            )  # fmt: skip
+
+
+def _check_condition(traced: Traced) -> None:
+    found = [value.type for value in traced.func.results]
+    if found != [TensorType((), ir.boolean)]:
+        problem = (
+            f"the condition returns one boolean, not {', '.join(map(str, found)) or 'nothing'}"
+        )
+        fail(DTypeError, "while_loop", problem)
+
+
+def _trip(sliced: Sequence[Node], length: int | None) -> Any:
+    """How many steps a scan takes."""
+    sizes = {node.type.shape[0] if node.type.shape else None for node in sliced}
+    if length is not None:
+        sizes.add(as_size(length, "scan"))
+    if len(sizes) != 1 or None in sizes:
+        problem = "the inputs need one leading axis of one size"
+        fail(ShapeError, "scan", problem, *map(wrap, sliced), hint="or give `length=`")
+    return sizes.pop()
+
+
+def _count_steps(current: Trace, arguments: list[Node]) -> None:
+    """Tell the trace of a loop's body which step it is, so that random numbers differ."""
+    current.make_index = lambda: arguments[0]
+
+
+def _stacked(type_: TensorType, trip: Any) -> TensorType:
+    return TensorType((trip, *type_.shape), type_.dtype)

@@ -1,0 +1,158 @@
+"""Functions whose derivatives are computed otherwise: recomputed, or given by the user.
+
+Comes in: a function of trees of tensors. Goes out: a function with the same values.
+Never: a change to the values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import update_wrapper, wraps
+from typing import Any
+
+from ..ir import dtypes as ir
+from ..ir import tensor as ops
+from .errors import ArgumentError, ShapeError, expect_functions, fail
+from .function import Traced, stand_in, trace
+from .functions.common import as_node
+from .handle import Handle, wrap
+from .node import Node, record_parts
+from .tree import flatten, leaves_of
+
+
+def checkpoint(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that keeps only its arguments for its derivative, and then runs once more."""
+    expect_functions("checkpoint", function)
+
+    @wraps(function)
+    def rematerialised(*args: Any, **kwargs: Any) -> Any:
+        nodes, run = _on_tensors(function, args, kwargs)
+        traced = trace("checkpoint", run, [stand_in(node) for node in nodes])
+        operands = (*nodes, *traced.captures)
+        return _recorded(ops.Checkpoint, operands, (traced.func,), traced)
+
+    return rematerialised
+
+
+class custom_vjp:
+    """A function of tensors whose derivative the user gives.
+
+    `f.define(forward, backward)`: `forward` takes what the function takes and returns its result
+    and a tree of what `backward(residuals, cotangent)` needs; `backward` returns a tuple with a
+    cotangent for each argument, or None.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        expect_functions("custom_vjp", function)
+        update_wrapper(self, function)
+        self.function = function
+        self.forward: Callable[..., Any] | None = None
+        self.backward: Callable[..., Any] | None = None
+
+    def define(self, forward: Callable[..., Any], backward: Callable[..., Any]) -> custom_vjp:
+        """Say how the derivative is computed."""
+        expect_functions("custom_vjp", forward, backward)
+        self.forward, self.backward = forward, backward
+        return self
+
+    def __call__(self, *args: Any) -> Any:
+        if self.forward is None or self.backward is None:
+            fail(ArgumentError, "custom_vjp", "the function has no derivative yet",
+                 hint="give it one with `f.define(forward, backward)`")  # fmt: skip
+        nodes, run = _on_tensors(self.function, args, {})
+        like = [stand_in(node) for node in nodes]
+        primal = trace("custom_vjp", run, like)
+        forward = trace("custom_vjp", _on_tensors(self.forward, args, {})[1], like)
+        backward = self._backward(forward, args, nodes)
+        everything = [primal, forward, backward]
+        captures = tuple(dict.fromkeys([node for each in everything for node in each.captures]))
+        if captures:
+            fail(ArgumentError, "custom_vjp", "the function reads tensors from outside",
+                 *[wrap(node) for node in captures[:3]],
+                 hint="take them as arguments, so that they have derivatives")  # fmt: skip
+        _check_forward(primal, forward)
+        funcs = tuple([each.func for each in everything])
+        return _recorded(ops.CustomVjp, tuple(nodes), funcs, primal)
+
+    def _backward(self, forward: Traced, args: tuple[Any, ...], nodes: list[Node]) -> Traced:
+        """The function from residuals and cotangents to cotangents of the arguments."""
+        assert self.backward is not None
+        structure = forward.structure.children
+        if forward.structure.cls is not tuple or len(structure) != 2:
+            problem = "forward returns a pair (result, residuals)"
+            fail(ArgumentError, "custom_vjp", problem)
+        results = forward.func.results
+        outputs = sum(1 for place in forward.places if place < structure[0].count)
+        inexact = [value.type for value in results[:outputs] if value.dtype in ir.INEXACT]
+        kept = [value.type for value in results[outputs:]]
+
+        def run(values: list[Any]) -> Any:
+            residuals, cotangents = values[: len(kept)], iter(values[len(kept) :])
+            given = [next(cotangents) if v.dtype in ir.INEXACT else None for v in results[:outputs]]
+            result, rest = forward.rebuild([*given, *residuals])
+            made = self.backward(rest, result)  # pyright: ignore[reportOptionalCall]
+            return [wrap(node) for node in _cotangents(made, args, nodes)]
+
+        from .function import StandIn
+
+        return trace("custom_vjp", run, [StandIn(type_) for type_ in (*kept, *inexact)])
+
+
+def _cotangents(made: Any, args: tuple[Any, ...], nodes: list[Node]) -> list[Node]:
+    """The cotangents that a user's backward gave: one for each inexact tensor, zeros for None."""
+    from .functions.common import filled
+
+    listed = made if isinstance(made, tuple | list) else (made,)
+    if len(listed) != len(args):
+        problem = f"backward returned {len(listed)} cotangents for {len(args)} arguments"
+        fail(ArgumentError, "custom_vjp", problem)
+    given: list[Any] = []
+    for cotangent, arg in zip(listed, args, strict=True):
+        handles = [leaf for leaf in leaves_of(arg) if isinstance(leaf, Handle)]
+        given += [None] * len(handles) if cotangent is None else leaves_of(cotangent)
+    found: list[Node] = []
+    for value, node in zip(given, nodes, strict=True):
+        if node.type.dtype not in ir.INEXACT:
+            continue
+        cotangent = (
+            filled(0, node.type.shape, node.type.dtype)
+            if value is None
+            else as_node(value, "custom_vjp")
+        )
+        if cotangent.type is not node.type:
+            problem = f"backward gave {cotangent.type} for an argument of {node.type}"
+            fail(ShapeError, "custom_vjp", problem)
+        found.append(cotangent)
+    return found
+
+
+def _check_forward(primal: Traced, forward: Traced) -> None:
+    own = [value.type for value in primal.func.results]
+    theirs = [value.type for value in forward.func.results][: len(own)]
+    if own != theirs or forward.structure.children[0] is not primal.structure:
+        problem = "forward gives another result than the function itself"
+        fail(ShapeError, "custom_vjp", problem, hint="its pair begins with the same result")
+
+
+def _on_tensors(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[list[Node], Callable[[list[Any]], Any]]:
+    """The tensors among arguments, and the function of these alone."""
+    leaves, structure = flatten((args, kwargs))
+    places = [at for at, leaf in enumerate(leaves) if isinstance(leaf, Handle)]
+
+    def run(values: list[Any]) -> Any:
+        inner = list(leaves)
+        for place, value in zip(places, values, strict=True):
+            inner[place] = value
+        inner_args, inner_kwargs = structure.build(inner)
+        return function(*inner_args, **inner_kwargs)
+
+    return [leaves[place].node for place in places], run
+
+
+def _recorded(op: Any, operands: tuple[Node, ...], funcs: tuple[Any, ...], traced: Traced) -> Any:
+    """The results of an op with regions, in the containers of what it stands for."""
+    types = tuple([value.type for value in traced.func.results])
+    parts = record_parts(op, operands, (), funcs, types=types)
+    return traced.rebuild([wrap(part) for part in parts])

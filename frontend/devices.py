@@ -1,0 +1,24 @@
+"""Devices as users name them: strings, objects, and contexts that choose one.
+
+Comes in: names. Goes out: devices. `with bs.device("reference"):` makes tensors there meanwhile.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..runtime.device import Device, device_named
+from ..targets import TARGETS
+from .functions.creation import as_device
+
+
+def device(name: Any) -> Device:
+    """The device of that name; as a context, the place where this thread makes tensors."""
+    found = as_device(name, "device")
+    assert found is not None
+    return found
+
+
+def devices() -> list[Device]:
+    """Every device there is."""
+    return [device_named(name) for name in TARGETS]

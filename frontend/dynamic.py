@@ -1,0 +1,53 @@
+"""Named sizes: axes of arguments that a compiled function leaves open.
+
+Comes in: `dynamic={"x": {0: "batch"}}`, and arguments. Goes out: the types of the arguments with
+symbols for these sizes, and what the sizes are in one call.
+Never: a size that is not named; those are plain integers, one compiled function each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..ir.dims import DimError, Symbol
+from ..ir.types import Tensor as TensorType
+from .errors import ArgumentError, ShapeError, fail
+from .functions.common import as_axis
+
+Dynamic = Mapping[str, Mapping[int, "str | Symbol"]]
+
+
+def symbol(name: str, minimum: int = 0, maximum: int | None = None, multiple: int = 1) -> Symbol:
+    """A named size within bounds, for `jit(dynamic=…)`."""
+    try:
+        return Symbol(name, minimum, maximum, multiple)
+    except DimError as problem:
+        fail(ArgumentError, "dim", str(problem))
+
+
+class OpenSizes:
+    """The named sizes of a function's arguments."""
+
+    def __init__(self, dynamic: Dynamic) -> None:
+        self.axes = {
+            name: {
+                axis: symbol(size) if isinstance(size, str) else size for axis, size in each.items()
+            }
+            for name, each in dynamic.items()
+        }
+
+    def open(self, name: str, type_: TensorType, sizes: dict[str, int]) -> TensorType:
+        """The type of an argument with its named sizes; what they are goes into `sizes`."""
+        shape = list(type_.shape)
+        for axis, size in self.axes[name].items():
+            place = as_axis(axis, len(shape), "jit")
+            found: Any = type_.shape[place]
+            if sizes.setdefault(size.name, found) != found:
+                problem = f"the size {size.name} is {sizes[size.name]} elsewhere, {found} in {name}"
+                fail(ShapeError, "jit", problem)
+            if not size.admits(found):
+                bounds = f"{size.minimum}..{size.maximum} in steps of {size.multiple}"
+                fail(ShapeError, "jit", f"the size {size.name} of {name} is {found}, not {bounds}")
+            shape[place] = size
+        return type_.with_shape(tuple(shape))

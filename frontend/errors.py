@@ -1,0 +1,105 @@
+"""What a person did wrong: one exception a kind of mistake, each a subclass of the built-in one.
+
+Comes in: the operation, the rule it broke, the tensors it was given. Goes out: an exception whose
+message names them, the line of the user's program, and what would likely fix it.
+Never: a message about the library's own insides.
+"""
+
+from typing import Any, NoReturn
+
+from .caller import user_line
+
+
+class BrimstoneError(Exception):
+    """The base of the errors below; `operation` failed at `location`, the user's line."""
+
+    operation: str = ""
+    location: Any = None
+
+
+class ShapeError(BrimstoneError, ValueError):
+    """Shapes that do not go together."""
+
+
+class DTypeError(BrimstoneError, TypeError):
+    """Dtypes that do not go together, or a value of a kind that an operation does not take."""
+
+
+class AxisError(BrimstoneError, ValueError, IndexError):
+    """An axis that a tensor does not have, or one named twice."""
+
+
+class PlaceError(BrimstoneError, IndexError):
+    """An index outside a tensor, or of a form that means no place."""
+
+
+class DeviceError(BrimstoneError, RuntimeError):
+    """A device that is not there, or tensors of two devices in one operation."""
+
+
+class ArgumentError(BrimstoneError, ValueError):
+    """An argument that is out of its range."""
+
+
+class TracedValueError(BrimstoneError, TypeError):
+    """Python asks for the value of a tensor that has none yet, inside `jit`, `grad` or `vmap`."""
+
+
+class DeadTensorError(BrimstoneError, RuntimeError):
+    """A tensor that was donated, or made inside a transformation that has ended."""
+
+
+class OperationFailed(BrimstoneError, RuntimeError):
+    """An operation failed when it ran, long after it was recorded at `location`."""
+
+
+class OutOfMemory(BrimstoneError, MemoryError):
+    """What is computed takes more memory than there is; nothing is lost but the result."""
+
+
+class DifferentiationError(BrimstoneError, TypeError):
+    """Something that has no derivative is differentiated."""
+
+
+def fail(
+    kind: type[BrimstoneError], operation: str, problem: str, *given: Any, hint: str = ""
+) -> NoReturn:
+    """Raise `kind`, naming the tensors (and other arguments) given, the user's line and a hint."""
+    raise failure(kind, operation, problem, *given, hint=hint) from None
+
+
+def failure(
+    kind: type[BrimstoneError],
+    operation: str,
+    problem: str,
+    *given: Any,
+    hint: str = "",
+    location: Any = None,
+) -> BrimstoneError:
+    """The exception that `fail` raises; `location` is given where it is not the running line."""
+    location = location or user_line()
+    lines = [f"{operation}: {problem}"]
+    if given:
+        lines.append(f"  given: {', '.join(map(described, given))}")
+    if location:
+        lines.append(f"  at: {location}")
+    if hint:
+        lines.append(f"  hint: {hint}")
+    error = kind("\n".join(lines))
+    error.operation, error.location = operation, location
+    return error
+
+
+def expect_functions(operation: str, *given: Any) -> None:
+    """Refuse what cannot be called, where functions are expected."""
+    for each in given:
+        if not callable(each):
+            fail(ArgumentError, operation, f"expected a function, got {type(each).__name__}", each)
+
+
+def described(value: Any) -> str:
+    """A tensor as `float32[2, 3]`, anything else as Python shows it."""
+    shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
+    if isinstance(shape, tuple) and dtype is not None:
+        return f"{dtype}[{', '.join(map(str, shape))}]"
+    return f"{value!r:.60}"

@@ -1,0 +1,175 @@
+"""Running what has been recorded, when a value is needed.
+
+Comes in: nodes whose values are wanted now. Goes out: the same nodes, holding buffers. What this
+thread has recorded and somebody still holds is computed along, so nothing is computed twice; and
+an equal recording runs the step compiled for the first one.
+Never: a traced function's stand-in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from threading import RLock
+from typing import Any
+
+from ..ir.errors import IRError
+from ..ir.func import Module
+from ..runtime.device import Device, current_device
+from ..runtime.steps import Plan, plan
+from .cache import Cache
+from .errors import (
+    DeadTensorError,
+    DeviceError,
+    OperationFailed,
+    OutOfMemory,
+    PlaceError,
+    fail,
+    failure,
+)
+from .handle import Handle
+from .history import Segment, keep_history
+from .node import Leaf, Node
+from .pending import forget, live
+from .recording import Recording, gather, lower
+from .tree import leaves_of
+
+_CALLED = {"gather": "index", "scatter": "at", "contract": "matmul"}
+"""What users call an op that has another name on the tensor floor."""
+_PLANS: Cache[Any, Plan] = Cache(4096)
+_LOCK = RLock()
+"""Held while nodes are gathered and while buffers take the place of their operands."""
+
+
+def force(*wanted: Node, recompute: bool = False) -> None:
+    """Give each node its buffer, and with them whatever this thread has pending.
+
+    What depends on tensors that ask for gradients keeps what its derivative needs; with
+    `recompute`, only what it takes to compute that again.
+    """
+    with _LOCK:
+        missing = [node for node in wanted if node.buffer is None]
+        if not missing:
+            return
+        together = dict.fromkeys([*missing, *live()])
+        forget()
+    groups: dict[Device, list[Node]] = {}
+    for node in together:
+        groups.setdefault(node.device or current_device(), []).append(node)
+    for device, nodes in groups.items():
+        _compute_most(nodes, missing, device, recompute)
+
+
+def _compute_most(
+    together: list[Node], wanted: Sequence[Node], device: Device, recompute: bool
+) -> None:
+    """Compute nodes together; where that fails, those that are wanted on their own."""
+    try:
+        _compute(together, device, recompute)
+    except (OperationFailed, OutOfMemory, PlaceError):
+        alone = [node for node in together if node in wanted]
+        if len(alone) == len(together):
+            raise
+        if alone:
+            _compute(alone, device, recompute)
+
+
+def sync(*tensors: Any) -> None:
+    """Compute tensors, or trees of them; without any, whatever is pending in this thread."""
+    given = [leaf.node for leaf in leaves_of(tensors) if isinstance(leaf, Handle)]
+    force(*(given if tensors else live()))
+
+
+def _compute(nodes: Sequence[Node], device: Device, recompute: bool) -> None:
+    with _LOCK:
+        recording = gather(nodes)
+        inputs = [buffer_of(node) for node in recording.inputs]
+    tracked = any(node.tracked for node in nodes)
+    if tracked and not recompute:
+        buffers, segment = keep_history(recording, device, inputs, run)
+    else:
+        buffers = run(recording, _plan_of(recording, device), device, inputs)
+        segment = Segment(recording) if tracked else None
+    with _LOCK:
+        for place, (node, buffer) in enumerate(zip(nodes, buffers, strict=True)):
+            settle(node, buffer, device)
+            if segment is not None and node.tracked:
+                node.history = (segment, place)
+
+
+def settle(node: Node, buffer: Any, device: Device) -> None:
+    """Put a buffer in the place of a node's operands."""
+    node.buffer, node.device = buffer, device
+    node.cls, node.operands, node.attributes, node.regions = Leaf, (), (), ()
+
+
+def _plan_of(recording: Recording, device: Device) -> Plan:
+    key = (device, recording.key)
+    found = _PLANS.get(key)
+    return found or _PLANS.put(key, plan(lower(recording), device))
+
+
+def run(recording: Recording, compiled: Plan, device: Device, inputs: Sequence[Any]) -> Any:
+    """The buffers of the results; a failure names the line that recorded what failed."""
+    try:
+        return compiled.run(inputs)
+    except IRError as problem:
+        error = _precise(recording, device, inputs) or problem
+        raise _failed(error) from None
+    except MemoryError as problem:
+        raise _out_of_memory(problem) from None
+
+
+def run_plan(compiled: Plan, inputs: Sequence[Any], sizes: Mapping[str, int] | None) -> Any:
+    """The buffers of the results; a failure names the line of the op that failed."""
+    try:
+        return compiled.run(inputs, sizes)
+    except IRError as problem:
+        raise _failed(problem) from None
+    except MemoryError as problem:
+        raise _out_of_memory(problem) from None
+
+
+def _precise(recording: Recording, device: Device, inputs: Sequence[Any]) -> IRError | None:
+    """The error of this very recording: the step may have been compiled for another's lines."""
+    try:
+        device.target.compile(Module([lower(recording)]))(inputs, {})
+    except IRError as error:
+        return error
+    return None
+
+
+def _failed(problem: IRError) -> Exception:
+    operation, _, message = problem.message.partition(": ")
+    floor, _, name = operation.partition(".")
+    called = _CALLED.get(name, name) if floor == "tensor" else operation
+    kind = PlaceError if called in ("index", "at") else OperationFailed
+    return failure(kind, called, message or problem.message, location=problem.location)
+
+
+def _out_of_memory(problem: MemoryError) -> Exception:
+    return failure(
+        OutOfMemory, "run", str(problem) or "there is not enough memory",
+        hint="compute less at once: smaller batches, narrower dtypes, or `bs.checkpoint`",
+    )  # fmt: skip
+
+
+def moved(node: Node, device: Device) -> Any:
+    """The buffer of a node on a device; only what belongs to no device yet may be moved there."""
+    if node.buffer is None and node.device is None:
+        force(node)
+    if node.device is not device:
+        problem = f"the tensors are on different devices: {device}, {node.device}"
+        fail(DeviceError, "jit", problem, hint="move one with `.to(device)` first")
+    return buffer_of(node)
+
+
+def buffer_of(node: Node) -> Any:
+    """The buffer of a leaf that has not been donated."""
+    if node.buffer is None:
+        fail(
+            DeadTensorError,
+            "read",
+            f"the tensor was donated at {node.location}, and its memory is another's now",
+            hint="use what the function returned in its place, or do not donate it",
+        )
+    return node.buffer

@@ -1,0 +1,133 @@
+"""A Python function of tensors as a func of the tensor floor, and such a func called on tensors.
+
+Comes in: a function, and tensors like those it will get. Goes out: a `Traced`: the func, the
+tensors that the function read from outside, and how its results are put together.
+Never: a transformation; those work on the func.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ..ir import dtypes as ir
+from ..ir.func import Func
+from ..ir.tensor import Constant
+from ..ir.types import Tensor as TensorType
+from ..runtime.device import Device
+from .cache import Cache
+from .errors import DTypeError, fail
+from .functions.common import as_node
+from .handle import Handle, wrap
+from .node import Called, Leaf, Node, number_type, record_parts
+from .recording import gather, lower
+from .trace import Trace
+from .tree import Structure, flatten
+
+_FUNCS: Cache[Any, Func] = Cache(4096)
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """What tracing a function gave.
+
+    The func takes the traced arguments, among them the hidden key of a function that draws random
+    numbers, then `captures`. `places` says which leaves of the result are its outputs; the others
+    are `static`.
+    """
+
+    func: Func
+    captures: tuple[Node, ...]
+    structure: Structure
+    places: tuple[int, ...]
+    static: tuple[Any, ...]
+
+    def rebuild(self, outputs: Sequence[Any]) -> Any:
+        """The result of the function, where its tensors are these."""
+        leaves = list(self.static)
+        for place, output in zip(self.places, outputs, strict=True):
+            leaves[place] = output
+        return self.structure.build(leaves)
+
+
+class StandIn(NamedTuple):
+    """What is known of an argument while a function is traced.
+
+    `number` is the type of Python number that it stands for, if it does: it promotes like one.
+    """
+
+    type: TensorType
+    device: Device | None = None
+    number: type | None = None
+
+
+def stand_in(node: Node) -> StandIn:
+    """A stand-in for a node."""
+    return StandIn(node.type, node.device, number_type(node))
+
+
+def trace(
+    kind: str,
+    function: Callable[[list[Any]], Any],
+    like: Sequence[StandIn],
+    prepare: Callable[[Trace, list[Node]], None] | None = None,
+) -> Traced:
+    """Trace `function` of a list of tensors, one for each stand-in.
+
+    `prepare` is told of the trace and its arguments before the function runs.
+    """
+    with Trace(kind) as current:
+        arguments = [current.add_argument(*each) for each in like]
+        if prepare is not None:
+            prepare(current, arguments)
+        result = function([wrap(argument) for argument in arguments])
+        leaves, structure = flatten(result)
+        places = [at for at, value in enumerate(leaves) if isinstance(value, Handle)]
+        static = [None if isinstance(value, Handle) else value for value in leaves]
+        outputs = [leaves[at].node for at in places]
+        check_alive(outputs)
+    return finish(current, outputs, structure, tuple(places), tuple(static))
+
+
+def finish(
+    current: Trace,
+    outputs: Sequence[Node],
+    structure: Structure,
+    places: tuple[int, ...],
+    static: tuple[Any, ...],
+) -> Traced:
+    """The func of what has been traced."""
+
+    def comes_from_outside(node: Node) -> bool:
+        return node.cls is Leaf or (node.serial < current.serial and node.cls is not Constant)
+
+    recording = gather(outputs, current.arguments, comes_from_outside)
+    func = _FUNCS.get(recording.key) or _FUNCS.put(recording.key, lower(recording))
+    captures = tuple(recording.inputs[len(current.arguments) :])
+    return Traced(func, captures, structure, places, static)
+
+
+def call(func: Func, operands: Sequence[Node]) -> list[Node]:
+    """The results of a func on nodes, recorded as one operation."""
+    types = tuple([value.type for value in func.results])
+    return record_parts(Called, tuple(operands), (func,), types=types)
+
+
+def check_alive(nodes: Sequence[Node]) -> None:
+    """Refuse tensors of transformations that have ended."""
+    for node in nodes:
+        if node.trace is not None and node.trace.ended:
+            node.trace.refuse()
+
+
+def tensors_among(values: Sequence[Any], name: str) -> list[Node]:
+    """The nodes of leaves that must be tensors, or become such."""
+    return [as_node(value, name) for value in values]
+
+
+def require_inexact(node: Node, name: str, what: str) -> None:
+    """Refuse what has no derivative because of its dtype."""
+    if node.type.dtype not in ir.INEXACT:
+        problem = f"{what} is {node.type}, and only floats and complex numbers have derivatives"
+        fail(DTypeError, name, problem, hint="cast it with `x.astype(bs.float32)`")

@@ -1,0 +1,321 @@
+"""What functions do to their arguments first: make tensors of them, one dtype, one shape.
+
+Comes in: tensors, numpy arrays and Python numbers, as users mix them. Goes out: nodes. A Python
+number takes the dtype of the tensors beside it, as far as its kind allows.
+Never: an operation that the function itself is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from numbers import Real
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from ...ir import dtypes as ir
+from ...ir import tensor as ops
+from ...ir.dims import Dim, Size
+from ...ir.errors import Unmet
+from ...runtime.device import Device, current_device
+from ..dtypes import DEFAULTS, OF_IR, DType, as_dtype, promoted
+from ..errors import ArgumentError, AxisError, DTypeError, ShapeError, fail
+from ..handle import Handle, wrap
+from ..node import Node, constant, leaf, number_type, record
+
+Number = bool | int | float | complex
+Shape = tuple[Size, ...]
+NUMBER_TYPES = (bool, int, float, complex)
+
+
+def as_node(value: Any, name: str) -> Node:
+    """The node of a tensor or a host array; a Python number gets its default dtype."""
+    if isinstance(value, Handle):
+        return value.node
+    if value.__class__ in NUMBER_TYPES:
+        return constant(value, DEFAULTS[value.__class__].ir)
+    if isinstance(value, np.ndarray | np.generic):
+        return upload(np.asarray(value), None, name)
+    fail(
+        DTypeError, name, f"expected a tensor or a number, got {type(value).__name__}", value,
+        hint="make a tensor of it with `bs.asarray`",
+    )  # fmt: skip
+
+
+def upload(array: Any, device: Device | None, name: str) -> Node:
+    """A leaf with a copy of a host array."""
+    try:
+        dtype = ir.of_numpy(array.dtype.newbyteorder("="))
+    except KeyError:
+        fail(DTypeError, name, f"numpy's {array.dtype} has no counterpart here")
+    place = device or current_device()
+    buffer = place.target.upload(np.array(array, dtype.storage, order="C", copy=True))
+    return leaf(buffer, ops_type(array.shape, dtype), place)
+
+
+def ops_type(shape: Shape, dtype: ir.DType) -> Any:
+    """The type of tensors of this shape and dtype."""
+    from ...ir.types import Tensor
+
+    return Tensor(shape, dtype)
+
+
+def promote(
+    name: str, *values: Any, among: Collection[ir.DType] = ir.ALL, floats: bool = False
+) -> list[Node]:
+    """Nodes of one dtype and one shape; `floats` turns integers into the default float dtype."""
+    nodes = to_common_dtype(name, *values, floats=floats)
+    if nodes[0].type.dtype not in among:
+        refuse_dtype(name, nodes[0].type.dtype, among, *values)
+    return broadcast_all(name, nodes)
+
+
+def to_common_dtype(name: str, *values: Any, floats: bool = False) -> list[Node]:
+    """Nodes of the dtype in which all values meet; Python numbers follow the tensors."""
+    dtype = common_dtype(name, *values)
+    if floats and dtype not in ir.INEXACT:
+        dtype = DEFAULTS[float].ir
+    return [
+        number(value, dtype, name)
+        if value.__class__ in NUMBER_TYPES
+        else cast_node(as_node(value, name), dtype)
+        for value in values
+    ]
+
+
+def common_dtype(name: str, *values: Any) -> ir.DType:
+    """The dtype in which tensors, arrays and numbers meet."""
+    found: ir.DType | None = None
+    numbers: list[type] = []
+    for value in values:
+        if value.__class__ in NUMBER_TYPES:
+            numbers.append(value.__class__)
+            continue
+        node = as_node(value, name)
+        traced_number = number_type(node)
+        if traced_number is not None:
+            numbers.append(traced_number)
+            continue
+        dtype = node.type.dtype
+        meeting = promoted(found, dtype) if found is not None else dtype
+        if found is not None and meeting is None:
+            problem = f"no integer dtype holds both {OF_IR[found]} and {OF_IR[dtype]}"
+            hint = "cast one of them, for instance `x.astype(bs.int64)`"
+            fail(DTypeError, name, problem, *values, hint=hint)
+        found = meeting
+    for kind in numbers:
+        found = _with_number(found, kind)
+    assert found is not None
+    return found
+
+
+def _with_number(dtype: ir.DType | None, kind: type) -> ir.DType:
+    """What a dtype becomes beside a Python number: its kind may widen, its width does not."""
+    default = DEFAULTS[kind].ir
+    if dtype is None:
+        return default
+    if kind is bool or dtype in ir.COMPLEXES:
+        return dtype
+    if kind is complex:
+        return ir.c128 if dtype is ir.f64 else ir.c64
+    if kind is float:
+        return dtype if dtype in ir.FLOATS else default
+    return default if dtype is ir.boolean else dtype
+
+
+def number(value: Number, dtype: ir.DType, name: str) -> Node:
+    """A Python number as a node of `dtype`."""
+    try:
+        return constant(_of_kind(value, dtype), dtype)
+    except (Unmet, OverflowError):
+        problem = f"{value!r:.40} is not a value of {OF_IR[dtype]}"
+        fail(DTypeError, name, problem, hint="cast the tensor to a wider dtype")
+
+
+def _of_kind(value: Number, dtype: ir.DType) -> Number:
+    if dtype in ir.COMPLEXES:
+        return complex(value)
+    if dtype in ir.FLOATS:
+        return float(value) if not isinstance(value, complex) else value
+    if dtype is ir.boolean:
+        return bool(value) if value in (0, 1) else value
+    return int(value) if isinstance(value, bool) else value
+
+
+def cast_node(node: Node, dtype: ir.DType) -> Node:
+    """The node as `dtype`."""
+    return node if node.type.dtype is dtype else record(ops.Cast, (node,), (dtype,))
+
+
+def broadcast_all(name: str, nodes: Sequence[Node]) -> list[Node]:
+    """The nodes stretched to the one shape that numpy's rules give them."""
+    first = nodes[0].type
+    if all(node.type is first for node in nodes):
+        return [*nodes]
+    shape = broadcast_shape(name, *[node.type.shape for node in nodes])
+    return [broadcast_node(node, shape) for node in nodes]
+
+
+def broadcast_shape(name: str, *shapes: Shape) -> Shape:
+    """The shape to which all are stretched: sizes are equal, or 1, counted from the last axis."""
+    rank = max(map(len, shapes))
+    result: list[Size] = [1] * rank
+    for shape in shapes:
+        for place, size in enumerate(shape, rank - len(shape)):
+            if result[place] == 1:
+                result[place] = size
+            elif size not in (1, result[place]):
+                shown = " and ".join(str(list(each)) for each in shapes)
+                fail(
+                    ShapeError, name, f"the shapes {shown} do not broadcast: axis {place - rank} "
+                    f"has sizes {result[place]} and {size}",
+                    hint="sizes must be equal or 1, counted from the last axis; `x[:, None]` or "
+                    "`bs.expand_dims` adds an axis of size 1",
+                )  # fmt: skip
+    return tuple(result)
+
+
+def broadcast_node(node: Node, shape: Shape) -> Node:
+    """The node stretched to a shape that its own broadcasts to."""
+    own = node.type.shape
+    if own == shape:
+        return node
+    axes = tuple(range(len(shape) - len(own), len(shape)))
+    return record(ops.Broadcast, (node,), (shape, axes))
+
+
+def filled(value: Any, shape: Shape, dtype: ir.DType) -> Node:
+    """A node whose every element is one number."""
+    return broadcast_node(constant(_of_kind(value, dtype), dtype), shape)
+
+
+def number_like(count: Size, like: Node) -> Node:
+    """A size as numbers, in the dtype and shape of a node."""
+    dtype, shape = like.type.dtype, like.type.shape
+    if isinstance(count, int):
+        return filled(_of_kind(count, dtype), shape, dtype)
+    # A size that is not known yet is counted: it is as many ones.
+    counted = record(ops.ReduceSum, (filled(1, (count,), ir.i64),), ((0,),))
+    return broadcast_node(cast_node(counted, dtype), shape)
+
+
+def refuse_dtype(name: str, dtype: ir.DType, among: Collection[ir.DType], *values: Any) -> None:
+    """Complain about a dtype that an operation does not take."""
+    known = ", ".join(each.name for inner, each in OF_IR.items() if inner in among)
+    fail(
+        DTypeError, name, f"does not take {OF_IR[dtype]}", *values,
+        hint=f"it takes {known}; cast with `x.astype(...)`",
+    )  # fmt: skip
+
+
+def refuse_lossy(name: str, given: ir.DType, dtype: ir.DType, *values: Any) -> None:
+    """Complain about values of a kind that the dtype of the result does not hold."""
+    if _rank(given) > _rank(dtype):
+        fail(
+            DTypeError, name, f"values of {OF_IR[given]} do not fit a tensor of {OF_IR[dtype]}",
+            *values, hint="cast one of them with `x.astype(...)`",
+        )  # fmt: skip
+
+
+def _rank(dtype: ir.DType) -> int:
+    """Which kinds of numbers a dtype holds: whole ones, real ones, complex ones."""
+    return (dtype in ir.INEXACT) + (dtype in ir.COMPLEXES)
+
+
+def as_axis(axis: Any, rank: int, name: str) -> int:
+    """An axis counted from 0, of one that may count from the end."""
+    try:
+        place = index(axis)
+    except TypeError:
+        fail(AxisError, name, f"an axis is an integer, not {type(axis).__name__}", axis)
+    if not -rank <= place < rank:
+        known = f"the axes are {-rank}..{rank - 1}" if rank else "a tensor of rank 0 has no axis"
+        fail(AxisError, name, f"there is no axis {place}: {known}")
+    return place % rank if rank else 0
+
+
+def as_axes(axes: Any, rank: int, name: str) -> tuple[int, ...]:
+    """Axes counted from 0, in the order given; None means all of them."""
+    if axes is None:
+        return tuple(range(rank))
+    listed = axes if isinstance(axes, tuple | list) else (axes,)
+    found = tuple(as_axis(axis, rank, name) for axis in listed)
+    if len(set(found)) != len(found):
+        fail(AxisError, name, f"an axis is named twice in {list(listed)}")
+    return found
+
+
+def as_size(value: Any, name: str) -> Size:
+    """A size that is an integer (or a symbolic dim) and not negative."""
+    if isinstance(value, Dim):
+        return value
+    size = as_integer(value, name, "a size")
+    if size < 0:
+        fail(ArgumentError, name, f"a size is not negative, but {size} was given")
+    return size
+
+
+def as_integer(value: Any, name: str, what: str) -> int:
+    """An integer of any library; `what` says for the error what it is."""
+    try:
+        return index(value)
+    except TypeError:
+        fail(DTypeError, name, f"{what} is an integer, not {type(value).__name__}", value)
+
+
+def as_real(value: Any, name: str, what: str) -> float:
+    """A real number of any library; `what` says for the error what it is."""
+    if not isinstance(value, Real | Handle):
+        fail(DTypeError, name, f"{what} is a number, not {type(value).__name__}", value)
+    return float(value)  # pyright: ignore[reportArgumentType]
+
+
+def as_shape(shape: Any, name: str) -> Shape:
+    """A shape of an integer, a tuple or a list."""
+    listed = shape if isinstance(shape, tuple | list) else (shape,)
+    return tuple(as_size(size, name) for size in listed)
+
+
+def as_ir_dtype(dtype: Any, default: ir.DType) -> ir.DType:
+    """The compiler's dtype for what a user gave, or the default for None."""
+    return default if dtype is None else as_dtype(dtype).ir
+
+
+def either(first: Any, second: Any, default: Any, name: str, words: str) -> Any:
+    """The one given of two spellings of an argument, such as `axis` and `dim`."""
+    if second is None:
+        return default if first is None else first
+    if first is not None:
+        fail(ArgumentError, name, f"takes one of {words}, not both")
+    return second
+
+
+__all__ = [
+    "DType",
+    "Number",
+    "Shape",
+    "as_axes",
+    "as_axis",
+    "as_integer",
+    "as_ir_dtype",
+    "as_node",
+    "as_real",
+    "as_shape",
+    "as_size",
+    "broadcast_all",
+    "broadcast_node",
+    "broadcast_shape",
+    "cast_node",
+    "common_dtype",
+    "either",
+    "filled",
+    "number",
+    "number_like",
+    "promote",
+    "refuse_dtype",
+    "refuse_lossy",
+    "to_common_dtype",
+    "upload",
+    "wrap",
+]  # fmt: skip

@@ -1,0 +1,368 @@
+"""Tensors from nothing, from numbers, and from other libraries' arrays.
+
+Comes in: shapes, numbers, nested lists, arrays. Goes out: tensors on the device asked for.
+Never: foreign memory kept, unless the caller says `copy=False` or hands it over by DLPack.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from ...ir import dtypes as ir
+from ...ir import tensor as ops
+from ...ir.dims import Dim
+from ...runtime.device import Device, chosen_device, current_device, device_named
+from ..dtypes import DEFAULTS, OF_IR, as_dtype
+from ..errors import ArgumentError, DeviceError, DTypeError, ShapeError, fail
+from ..handle import Handle, wrap
+from ..node import Node, leaf, record
+from .common import (
+    NUMBER_TYPES,
+    as_integer,
+    as_ir_dtype,
+    as_node,
+    as_shape,
+    as_size,
+    broadcast_node,
+    cast_node,
+    filled,
+    number,
+    ops_type,
+    upload,
+)
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
+
+FLOAT = DEFAULTS[float].ir
+
+
+def as_device(device: Any, name: str) -> Device | None:
+    """The device that a user means; None where none is named."""
+    if device is None or isinstance(device, Device):
+        return device
+    try:
+        return device_named(str(device))
+    except ValueError as problem:
+        fail(DeviceError, name, str(problem))
+
+
+def asarray(obj: Any, /, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Tensor:
+    """A tensor of numbers, nested lists, an array of another library, or a tensor.
+
+    Memory is copied, so that later changes to it are not seen; with `copy=False` a numpy array of
+    the right dtype is shared, and its owner promises not to write to it.
+    """
+    wanted = None if dtype is None else as_dtype(dtype).ir
+    place = as_device(device, "asarray")
+    if isinstance(obj, Handle):
+        return _converted(obj, wanted, place, copy)
+    array = _host(obj, wanted)
+    if copy is False:
+        return _shared(array, obj, wanted, place)
+    node = upload(array, place, "asarray")
+    return wrap(node if wanted is None else cast_node(node, wanted))
+
+
+def _converted(obj: Handle, dtype: Any, device: Device | None, copy: bool | None) -> Tensor:
+    """A tensor as another dtype, or on another device; the very one where nothing changes."""
+    node = obj.node
+    moves = device is not None and node.device is not None and device is not node.device
+    changes = moves or dtype not in (None, node.type.dtype)
+    if not changes and not copy:
+        return cast(Any, obj)
+    if copy is False:
+        problem = "the tensor cannot be converted without a copy"
+        fail(ArgumentError, "asarray", problem, obj)
+    if moves:
+        from ..tensor import host_array
+
+        node = upload(host_array(obj, "asarray"), device, "asarray")
+    return wrap(node if dtype is None else cast_node(node, dtype))
+
+
+def _host(obj: Any, dtype: ir.DType | None) -> Any:
+    """Whatever a user gave as a numpy array of a dtype that has a counterpart here."""
+    if isinstance(obj, np.ndarray | np.generic):
+        return np.asarray(obj)
+    if hasattr(obj, "__array__") or hasattr(obj, "__dlpack__"):
+        return np.asarray(obj) if hasattr(obj, "__array__") else np.from_dlpack(obj)
+    if isinstance(obj, list | tuple):
+        obj = _with_values(obj)
+    try:
+        array = np.asarray(obj) if dtype is None else _rounded(obj, dtype)
+    except (ValueError, TypeError, OverflowError) as problem:
+        fail(
+            ShapeError if "inhomogeneous" in str(problem) else DTypeError, "asarray",
+            f"cannot make a tensor: {problem}", hint="give numbers, or lists of equal lengths",
+        )  # fmt: skip
+    if array.dtype.kind not in "biufcV":
+        problem = f"expected numbers (integers of 64 bits at most), got {type(obj).__name__}"
+        fail(DTypeError, "asarray", problem, obj, hint="give numbers, or lists of equal lengths")
+    if dtype is None and not isinstance(obj, np.ndarray):
+        with np.errstate(over="ignore"):  # a number too large is infinite
+            array = array.astype(_default_storage(array.dtype))
+    return array
+
+
+def _rounded(obj: Any, dtype: ir.DType) -> Any:
+    """Python numbers rounded once to a dtype; integers must fit."""
+    array = np.asarray(obj)
+    if array.dtype.kind in "iu" and dtype in ir.INTEGERS and not isinstance(obj, np.ndarray):
+        return np.asarray(obj, dtype.storage)
+    if array.dtype == object:
+        raise TypeError(f"{type(obj).__name__} is no number, list or array")
+    return array
+
+
+def _default_storage(dtype: Any) -> Any:
+    """What Python's numbers are stored as where nobody says: 32-bit floats, 64-bit integers."""
+    kinds = {"f": FLOAT.storage, "c": DEFAULTS[complex].ir.storage}
+    return kinds.get(dtype.kind, dtype)
+
+
+def _with_values(obj: Any) -> Any:
+    """Nested lists with the values of the tensors in them."""
+    from ..tensor import host_array
+
+    if isinstance(obj, list | tuple):
+        return [_with_values(each) for each in obj]
+    return host_array(obj, "asarray") if isinstance(obj, Handle) else obj
+
+
+def _shared(array: Any, obj: Any, dtype: ir.DType | None, device: Device | None) -> Tensor:
+    """A tensor over the memory of a numpy array, which nobody copies."""
+    own = ir.of_numpy(array.dtype)
+    contiguous = array.flags.c_contiguous and isinstance(obj, np.ndarray)
+    if not contiguous or dtype not in (None, own):
+        problem = "cannot be shared: it must be a row-major numpy array of the dtype asked for"
+        fail(ArgumentError, "asarray", problem, obj, hint="leave copy=False out")
+    view = array.view()
+    view.flags.writeable = False
+    place = device or current_device()
+    return wrap(leaf(place.target.upload(view), ops_type(array.shape, own), place))
+
+
+def tensor(data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """A tensor of data; with `requires_grad` what is computed from it keeps a history."""
+    made = asarray(data, dtype=dtype, device=device)
+    return made.requires_grad_() if requires_grad else made
+
+
+def from_numpy(array: Any, /) -> Tensor:
+    """A tensor with a copy of a numpy array's elements."""
+    return asarray(array)
+
+
+def _made(node: Node, device: Any, name: str) -> Tensor:
+    """A tensor made from nothing, on the device asked for."""
+    place = as_device(device, name) or chosen_device()
+    if place is not None:
+        node.device = place
+    return wrap(node)
+
+
+def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """A tensor whose every element is one number."""
+    sizes = as_shape(shape, "full")
+    if isinstance(fill_value, Handle):
+        node = fill_value.node
+        node = cast_node(node, as_ir_dtype(dtype, node.type.dtype))
+        return _made(broadcast_node(node, sizes), device, "full")
+    if fill_value.__class__ not in NUMBER_TYPES:
+        return full(shape, wrap(as_node(fill_value, "full")), dtype=dtype, device=device)
+    kind = as_ir_dtype(dtype, DEFAULTS[fill_value.__class__].ir)
+    value = _as_kind(fill_value, kind)
+    return _made(broadcast_node(_own(number(value, kind, "full")), sizes), device, "full")
+
+
+def _own(node: Node) -> Node:
+    """A constant that may be given a device."""
+    from ..node import own_constant
+
+    return own_constant(node)
+
+
+def _as_kind(value: Any, dtype: ir.DType) -> Any:
+    """A number of the kind of a dtype, as a cast would have it."""
+    if dtype is ir.boolean:
+        return bool(value)
+    if dtype in ir.INTEGERS and isinstance(value, float):
+        return int(value)
+    return value
+
+
+def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """A tensor of zeros."""
+    return full(shape, 0, dtype=as_ir_dtype(dtype, FLOAT), device=device)
+
+
+def ones(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """A tensor of ones."""
+    return full(shape, 1, dtype=as_ir_dtype(dtype, FLOAT), device=device)
+
+
+def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """A tensor whose elements nobody should read; they are zeros."""
+    return zeros(shape, dtype=dtype, device=device)
+
+
+def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """A tensor of one number, in the shape and dtype of x."""
+    node = as_node(x, "full_like")
+    kind = as_ir_dtype(dtype, node.type.dtype)
+    place = node.device if device is None else device
+    return full(node.type.shape, fill_value, dtype=kind, device=place)
+
+
+def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """Zeros in the shape and dtype of x."""
+    return full_like(x, 0, dtype=dtype, device=device)
+
+
+def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """Ones in the shape and dtype of x."""
+    return full_like(x, 1, dtype=dtype, device=device)
+
+
+def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """A tensor in the shape and dtype of x whose elements nobody should read."""
+    return zeros_like(x, dtype=dtype, device=device)
+
+
+def arange(
+    start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None
+) -> Tensor:
+    """start, start + step, … up to, but without, stop; with one number, from 0 up to it."""
+    if stop is None:
+        start, stop = 0, start
+    start, stop, step = (
+        each if isinstance(each, Dim) else _plain(each, "arange", int | float)
+        for each in (start, stop, step)
+    )
+    if isinstance(stop, Dim):
+        line = record(ops.Iota, (), ((stop - start,), 0, as_ir_dtype(dtype, ir.i64)))
+        return _made(line, device, "arange")
+    if step == 0:
+        fail(ArgumentError, "arange", "the step is 0")
+    count = max(math.ceil((stop - start) / step), 0)
+    whole = all(isinstance(each, int) for each in (start, stop, step))
+    kind = as_ir_dtype(dtype, ir.i64 if whole else FLOAT)
+    if kind not in ir.REALS:
+        fail(DTypeError, "arange", f"cannot count in {OF_IR[kind]}")
+    return _made(_line(start, step, count, kind), device, "arange")
+
+
+def _plain(value: Any, name: str, kinds: Any) -> Any:
+    """A plain number, out of one of any library's."""
+    if not isinstance(value, kinds) and isinstance(value, np.ndarray | np.generic | Handle):
+        value = value.item()  # pyright: ignore[reportAttributeAccessIssue]
+    if not isinstance(value, kinds):
+        fail(DTypeError, name, f"counts in numbers, not in {type(value).__name__}", value)
+    return value
+
+
+def _line(start: Any, step: Any, count: int, dtype: ir.DType) -> Node:
+    """start + step * (0, 1, …, count - 1), computed wide and rounded once."""
+    wide = dtype if dtype in ir.INTEGERS else ir.f64
+    if wide in ir.INTEGERS and not all(isinstance(each, int) for each in (start, step)):
+        wide = ir.f64
+    line = record(ops.Iota, (), ((count,), 0, wide))
+    for op, value, neutral in ((ops.Multiply, step, 1), (ops.Add, start, 0)):
+        if value != neutral:
+            other = filled(value if wide is not ir.f64 else float(value), (count,), wide)
+            line = record(op, (line, other))
+    return cast_node(line, dtype)
+
+
+def linspace(
+    start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None,
+    endpoint: bool = True,
+) -> Tensor:  # fmt: skip
+    """`num` numbers evenly from start to stop, which is the last of them unless not `endpoint`."""
+    count: Any = as_size(num, "linspace")
+    start, stop = (_plain(each, "linspace", int | float | complex) for each in (start, stop))
+    complex_ = isinstance(start, complex) or isinstance(stop, complex)
+    kind = as_ir_dtype(dtype, DEFAULTS[complex].ir if complex_ else FLOAT)
+    if kind in ir.COMPLEXES:
+        parts = [
+            linspace(first, last, count, dtype=kind.real, device=device, endpoint=endpoint).node
+            for first, last in (
+                (complex(start).real, complex(stop).real),
+                (complex(start).imag, complex(stop).imag),
+            )
+        ]
+        return wrap(record(ops.Complex, tuple(parts)))
+    steps = max(count - 1, 1) if endpoint else max(count, 1)
+    place = record(ops.Iota, (), ((count,), 0, ir.f64))
+    # Weights of both ends keep the last element exact, and steps from overflowing.
+    above = record(ops.Divide, (place, filled(float(steps), (count,), ir.f64)))
+    below = record(ops.Subtract, (filled(1.0, (count,), ir.f64), above))
+    ends = [
+        record(ops.Multiply, (filled(float(cast(float, end)), (count,), ir.f64), weight))
+        for end, weight in ((start, below), (stop, above))
+    ]
+    return _made(cast_node(record(ops.Add, tuple(ends)), kind), device, "linspace")
+
+
+def eye(
+    n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None,
+    device: Any = None,
+) -> Tensor:  # fmt: skip
+    """Ones on the diagonal number k, zeros elsewhere."""
+    rows = as_size(n_rows, "eye")
+    columns = rows if n_cols is None else as_size(n_cols, "eye")
+    kind = as_ir_dtype(dtype, FLOAT)
+    counts = [record(ops.Iota, (), ((rows, columns), axis, ir.i64)) for axis in (0, 1)]
+    diagonal = as_integer(k, "eye", "the number of a diagonal")
+    shifted = record(ops.Add, (counts[0], filled(diagonal, (rows, columns), ir.i64)))
+    on_diagonal = record(ops.Equal, (shifted, counts[1]))
+    return _made(record(ops.Cast, (on_diagonal,), (kind,)), device, "eye")
+
+
+def tril(x: Any, /, *, k: int = 0) -> Tensor:
+    """x with zeros above the diagonal number k of its last two axes."""
+    return _triangle("tril", x, k, keep_below=True)
+
+
+def triu(x: Any, /, *, k: int = 0) -> Tensor:
+    """x with zeros below the diagonal number k of its last two axes."""
+    return _triangle("triu", x, k, keep_below=False)
+
+
+def _triangle(name: str, x: Any, k: int, keep_below: bool) -> Tensor:
+    node = as_node(x, name)
+    shape = node.type.shape
+    if len(shape) < 2:
+        fail(ShapeError, name, "a triangle needs at least two axes", x)
+    rank = len(shape)
+    k = as_integer(k, name, "the number of a diagonal")
+    row, column = (record(ops.Iota, (), (shape, axis, ir.i64)) for axis in (rank - 2, rank - 1))
+    shifted = record(ops.Add, (row, filled(k, shape, ir.i64)))
+    kept = (column, shifted) if keep_below else (shifted, column)
+    inside = record(ops.LessEqual, kept)
+    return wrap(record(ops.Select, (inside, node, filled(0, shape, node.type.dtype))))
+
+
+def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
+    """Each vector along its own axis of a grid, repeated along the others.
+
+    With "ij" vector i runs along axis i; with "xy" the first two axes change places.
+    """
+    if indexing not in ("xy", "ij"):
+        fail(ArgumentError, "meshgrid", f'indexing is "xy" or "ij", not {indexing!r}')
+    nodes = [as_node(array, "meshgrid") for array in arrays]
+    if len({node.type.dtype for node in nodes}) > 1:
+        fail(DTypeError, "meshgrid", "the vectors have different dtypes", *arrays)
+    for node in nodes:
+        if len(node.type.shape) != 1:
+            fail(ShapeError, "meshgrid", "takes tensors of rank 1", *arrays)
+    order = list(range(len(nodes)))
+    if indexing == "xy" and len(nodes) > 1:
+        order[:2] = [1, 0]
+    shape = tuple([nodes[place].type.shape[0] for place in order])
+    places = zip(nodes, [order.index(at) for at in range(len(nodes))], strict=True)
+    return tuple([wrap(record(ops.Broadcast, (node,), (shape, (axis,)))) for node, axis in places])

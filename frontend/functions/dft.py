@@ -1,0 +1,147 @@
+"""The discrete Fourier transform along the last axis, of any length, made of tensor ops alone.
+
+Comes in: complex nodes. Goes out: complex nodes, unscaled. A length splits into factors, one stage
+each (Cooley and Tukey): a small transform, which is a product with a matrix, then rotations. What
+has no small factor becomes a convolution of a length that has (Bluestein).
+Never: a kernel of its own, so transforms are differentiated, batched and fused like other ops; nor
+angles rounded before their sine is taken: they are reduced as integers, and computed in f64.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ...ir import dtypes as ir
+from ...ir import tensor as ops
+from ...ir.payloads import payload
+from ..node import Node, record
+from .common import cast_node, filled
+from .manipulation import part, permuted, reshaped
+from .products import contract
+
+# Stages of these lengths are fast and accurate; a prime length up to LARGEST is one stage, too.
+USUAL, LARGEST = 16, 64
+# More rotations than these are computed by the program instead of being carried along in it.
+MOST_CARRIED = 1 << 16
+
+
+def transform(node: Node, inverse: bool) -> Node:
+    """sum over j of x[j] * exp(∓2πi * j * k / n), for each k; + for the inverse."""
+    length = node.type.shape[-1]
+    stage = stage_of(length)
+    if stage == length:
+        return _product(node, inverse)
+    if stage == 1:
+        return _convolved(node, inverse)
+    return _split(node, stage, length // stage, inverse)
+
+
+@cache
+def stage_of(length: int) -> int:
+    """The length of the first stage: the length itself if it is short, 1 if none is suitable."""
+    if length <= USUAL:
+        return length
+    usual = [each for each in range(2, USUAL + 1) if length % each == 0]
+    if usual:
+        return max(usual)
+    return next((each for each in range(USUAL + 1, LARGEST + 1) if length % each == 0), 1)
+
+
+def _product(node: Node, inverse: bool) -> Node:
+    """A short transform: the product with its matrix, which is symmetric."""
+    length = node.type.shape[-1]
+    if length == 1:
+        return node
+    last = (len(node.type.shape) - 1,)
+    matrix = _rotations(length, length, length, inverse, node.type.dtype)
+    return contract(node, matrix, ((), ()), (last, (0,)))
+
+
+def _split(node: Node, rows: int, columns: int, inverse: bool) -> Node:
+    """Short transforms of every `columns`-th element, rotated, then transforms of these.
+
+    With j = columns * a + b and k = c + rows * d, exp(jk / n) is exp(ac / rows) * exp(bc / n) *
+    exp(bd / columns), where exp(t) stands for exp(∓2πi * t).
+    """
+    batch, rank = node.type.shape[:-1], len(node.type.shape)
+    grid = reshaped(node, (*batch, rows, columns))
+    matrix = _rotations(rows, rows, rows, inverse, node.type.dtype)
+    # The axis summed over goes to the end: (…, b, c).
+    short = contract(grid, matrix, ((), ()), ((rank - 1,), (0,)))
+    angles = _rotations(columns, rows, rows * columns, inverse, node.type.dtype)
+    spread = record(ops.Broadcast, (angles,), (short.type.shape, (rank - 1, rank)))
+    turned = record(ops.Multiply, (short, spread))
+    exchanged = (*range(rank - 1), rank, rank - 1)
+    long = transform(permuted(turned, exchanged), inverse)
+    return reshaped(permuted(long, exchanged), (*batch, rows * columns))
+
+
+def _rotations(rows: int, columns: int, length: int, inverse: bool, dtype: ir.DType) -> Node:
+    """exp(∓2πi * row * column / length)."""
+    if rows * columns <= MOST_CARRIED:
+        return _constant(_known_rotations(rows, columns, length, inverse, dtype))
+    shape = (rows, columns)
+    places = [record(ops.Iota, (), (shape, axis, ir.i64)) for axis in (0, 1)]
+    turns = record(ops.Remainder, (record(ops.Multiply, tuple(places)), _all(length, shape)))
+    step = (2 if inverse else -2) * np.pi / length
+    angles = record(ops.Multiply, (cast_node(turns, ir.f64), filled(step, shape, ir.f64)))
+    parts = [record(op, (angles,)) for op in (ops.Cos, ops.Sin)]
+    return cast_node(record(ops.Complex, tuple(parts)), dtype)
+
+
+def _all(value: int, shape: tuple[int, ...]) -> Node:
+    return filled(value, shape, ir.i64)
+
+
+def _constant(value: Any) -> Node:
+    return record(ops.Constant, (), (value,))
+
+
+@cache
+def _known_rotations(rows: int, columns: int, length: int, inverse: bool, dtype: ir.DType) -> Any:
+    """The same as a constant's value."""
+    turns = np.outer(np.arange(rows), np.arange(columns)) % length
+    return payload(_unit(turns, length, inverse).astype(dtype.storage), dtype)
+
+
+def _unit(turns: Any, length: int, inverse: bool) -> Any:
+    """exp(∓2πi * turns / length) in f64, exact at the quarters of a turn."""
+    found = np.exp((2j if inverse else -2j) * np.pi * turns / length)
+    quarters, rest = np.divmod(4 * turns, length)
+    axes = np.array([1, 1j, -1, -1j])[quarters % 4]
+    return np.where(rest == 0, axes if inverse else axes.conj(), found)
+
+
+def _convolved(node: Node, inverse: bool) -> Node:
+    """jk = (j² + k² - (k - j)²) / 2: rotate, convolve with the chirp, rotate."""
+    *batch, length = node.type.shape
+    padded, chirp, filter_ = _chirps(length, inverse, node.type.dtype)
+    rotation = _stretched(chirp, node.type.shape)
+    turned = record(ops.Multiply, (node, rotation))
+    rank = len(node.type.shape)
+    none = (0,) * rank
+    high = (*none[1:], padded - length)
+    options = (none, high, none, filled(0, (), node.type.dtype).attributes[0])
+    spectrum = transform(record(ops.Pad, (turned,), options), inverse=False)
+    response = _stretched(filter_, (*batch, padded))
+    found = transform(record(ops.Multiply, (spectrum, response)), inverse=True)
+    return record(ops.Multiply, (part(found, rank - 1, 0, length), rotation))
+
+
+def _stretched(value: Any, shape: tuple[Any, ...]) -> Node:
+    return record(ops.Broadcast, (_constant(value),), (shape, (len(shape) - 1,)))
+
+
+@cache
+def _chirps(length: int, inverse: bool, dtype: ir.DType) -> tuple[int, Any, Any]:
+    """The length of the convolution; exp(∓πi * j²/n); the scaled spectrum of its conjugate."""
+    padded = 1 << (2 * length - 2).bit_length()
+    chirp = _unit(np.arange(length) ** 2 % (2 * length), 2 * length, inverse)
+    line = np.zeros(padded, np.complex128)
+    line[:length] = chirp.conj()
+    line[padded - length + 1 :] = chirp.conj()[:0:-1]
+    values = [chirp, np.fft.fft(line) / padded]
+    return padded, *[payload(each.astype(dtype.storage), dtype) for each in values]

@@ -1,0 +1,380 @@
+"""Reading at places: slices, integers, arrays of integers, masks, as numpy has them.
+
+Comes in: a tensor, and what stands between the brackets. Goes out: a tensor.
+Never: an index outside clamped or wrapped silently: one known now fails now, one that is a tensor
+fails when it is read. A mask gives as many elements as it is true, so it is read; inside `jit`
+`where` does without, or `nonzero(size=…)`.
+"""
+
+from __future__ import annotations
+
+from math import prod as product
+from operator import index
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import numpy as np
+
+from ...ir import dtypes as ir
+from ...ir import tensor as ops
+from ...ir.dims import Dim, Size
+from ..errors import ArgumentError, DTypeError, PlaceError, ShapeError, fail
+from ..handle import Handle, wrap
+from ..node import Node, record
+from .common import (
+    as_axis,
+    as_node,
+    as_size,
+    broadcast_all,
+    broadcast_node,
+    broadcast_shape,
+    cast_node,
+    either,
+    filled,
+    number_like,
+    upload,
+)
+from .manipulation import permuted, reshaped
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
+
+INDEX = ir.i64
+
+
+class Part(NamedTuple):
+    """What one item between the brackets does to one axis."""
+
+    kind: str  # "slice", "place" (an integer), "new", "array"
+    start: Size = 0
+    size: Size = 1
+    step: int = 1
+    node: Node | None = None
+
+
+def getitem(x: Any, key: Any, /) -> Tensor:
+    """The elements of x at `key`."""
+    node = as_node(x, "index")
+    if _is_mask(key):
+        return wrap(_masked(node, as_node(key, "index")))
+    parts = _parts(node, key)
+    if any([part.kind == "array" for part in parts]):
+        return wrap(_gathered(node, parts))
+    return wrap(_sliced(node, parts))
+
+
+def _is_mask(key: Any) -> bool:
+    """Whether the key is one array of booleans, or one boolean."""
+    if isinstance(key, Handle):
+        return key.node.type.dtype is ir.boolean
+    if isinstance(key, bool | np.bool_):
+        return True
+    return isinstance(key, np.ndarray) and key.dtype == np.bool_
+
+
+def _parts(node: Node, key: Any) -> list[Part]:
+    """What each item does, with `...` and what is left out spelled out."""
+    items = list(key) if isinstance(key, tuple) else [key]
+    items = [each for item in items for each in _unmasked(item)]
+    taken = sum([item is not None and item is not Ellipsis for item in items])
+    rank = len(node.type.shape)
+    if taken > rank:
+        fail(PlaceError, "index", f"{taken} axes are indexed, and there are {rank}", wrap(node))
+    dots = [at for at, item in enumerate(items) if item is Ellipsis]
+    if len(dots) > 1:
+        fail(PlaceError, "index", "`...` stands more than once", wrap(node))
+    place = dots[0] if dots else len(items)
+    items[place : place + len(dots)] = [slice(None)] * (rank - taken)
+    parts: list[Part] = []
+    axis = 0
+    for item in items:
+        if item is None:
+            parts.append(Part("new"))
+            continue
+        parts.append(_part(node, item, axis))
+        axis += 1
+    return parts
+
+
+def _unmasked(item: Any) -> list[Any]:
+    """A mask among other items as the places where it is true; anything else as it is."""
+    if isinstance(item, list):
+        item = np.asarray(item)
+        item = item.astype(np.int64) if item.size == 0 else item
+    if _is_mask(item) and not isinstance(item, bool | np.bool_):
+        return list(nonzero(wrap(as_node(item, "index"))))
+    return [item]
+
+
+def _part(node: Node, item: Any, axis: int) -> Part:
+    """What an item does to an axis."""
+    size = node.type.shape[axis]
+    if isinstance(item, slice):
+        return _slice_part(item, size, axis)
+    if isinstance(item, np.ndarray) and item.ndim:
+        return Part("array", node=_host_places(node, item, size, axis))
+    if isinstance(item, Handle):
+        if item.node.type.dtype not in ir.INTEGERS:
+            problem = f"an index is an integer, a slice, None, `...` or a mask, not {item.dtype}"  # pyright: ignore[reportAttributeAccessIssue]
+            fail(PlaceError, "index", problem, wrap(node), item)
+        return Part("array", node=_wrapped(item.node, size))
+    try:
+        place = index(item)
+    except TypeError:
+        fail(
+            PlaceError, "index", "an index is an integer, a slice, None, `...` or an array, not "
+            f"{type(item).__name__}", wrap(node),
+        )  # fmt: skip
+    return Part("place", start=_counted(node, place, size, axis))
+
+
+def _counted(node: Node, place: int, size: Size, axis: int) -> Size:
+    """A place counted from the front; refuses one outside."""
+    if isinstance(size, int) and not -size <= place < size:
+        problem = f"index {place} is outside axis {axis} of size {size}"
+        fail(PlaceError, "index", problem, wrap(node))
+    return size + place if place < 0 else place
+
+
+def _host_places(node: Node, places: Any, size: Size, axis: int) -> Node:
+    """Places that are known now, checked now."""
+    if places.dtype.kind not in "iu":
+        problem = f"an index is an array of integers or booleans, not of {places.dtype}"
+        fail(PlaceError, "index", problem, wrap(node))
+    if not isinstance(size, int):
+        return _wrapped(upload(places, None, "index"), size)
+    outside = (places < -size) | (places >= size)
+    if outside.any():
+        problem = f"index {places[outside].flat[0]} is outside axis {axis} of size {size}"
+        fail(PlaceError, "index", problem, wrap(node))
+    return upload(np.where(places < 0, places + size, places).astype(np.int64), None, "index")
+
+
+def _wrapped(places: Node, size: Size) -> Node:
+    """Places of which negative ones count from the end."""
+    if places.type.dtype in ir.UNSIGNED:
+        return cast_node(places, INDEX)
+    places = cast_node(places, INDEX)
+    zero = filled(0, places.type.shape, INDEX)
+    from_end = record(ops.Add, (places, number_like(size, places)))
+    return record(ops.Select, (record(ops.Less, (places, zero)), from_end, places))
+
+
+def _slice_part(item: slice, size: Size, axis: int) -> Part:
+    """A slice, cut off at the ends of the axis as Python cuts it."""
+    ends = (item.start, item.stop, item.step)
+    if not isinstance(size, int):
+        ends = (None, None, item.step)
+    start, stop, by = (None if each is None else _end(each) for each in ends)
+    step = 1 if by is None else by
+    if step == 0:
+        fail(PlaceError, "index", f"the step of the slice of axis {axis} is 0")
+    if not isinstance(size, int):
+        return _open_slice(item, size, step, axis)
+    start, stop, step = slice(start, stop, step).indices(size)
+    count = len(range(start, stop, step))
+    return Part("slice", start if count else 0, count, step)
+
+
+def _end(value: Any) -> int:
+    """One of the numbers of a slice."""
+    try:
+        return index(value)
+    except TypeError:
+        problem = f"the ends and the step of a slice are integers, not {type(value).__name__}"
+        fail(PlaceError, "index", problem, value)
+
+
+def _open_slice(item: slice, size: Size, step: int, axis: int) -> Part:
+    """A slice of an axis whose size is open: its ends are sizes, and lie within it."""
+    if step != 1:
+        problem = f"the size {size} of axis {axis} is open, and a slice of it has no step"
+        fail(PlaceError, "index", problem)
+
+    def end(value: Any, default: Size) -> Size:
+        if value is None:
+            return default
+        place = value if isinstance(value, Dim) else index(value)
+        return size + place if isinstance(place, int) and place < 0 else place
+
+    start = end(item.start, 0)
+    return Part("slice", start, end(item.stop, size) - start, 1)
+
+
+def _sliced(node: Node, parts: list[Part]) -> Node:
+    """Slices and integers, which one `slice`, one `flip` and one `reshape` do."""
+    axes = [part for part in parts if part.kind != "new"]
+    node = _cut(node, axes)
+    kept = [part for part in parts if part.kind != "place"]
+    shape = tuple([1 if part.kind == "new" else part.size for part in kept])
+    return reshaped(node, shape)
+
+
+def _cut(node: Node, axes: list[Part]) -> Node:
+    """The node with each axis cut to its part; arrays take all of theirs for now."""
+    shape = node.type.shape
+    starts: list[Size] = []
+    sizes: list[Size] = []
+    steps: list[int] = []
+    flipped: list[int] = []
+    for axis, part in enumerate(axes):
+        whole = part.kind == "array"
+        size = shape[axis] if whole else part.size
+        start = 0 if whole else part.start
+        if part.step < 0:
+            flipped.append(axis)
+            start = part.start + (part.size - 1) * part.step if part.size else 0
+        starts.append(start)
+        sizes.append(size)
+        steps.append(abs(part.step) if size != 0 else 1)
+    if tuple(sizes) != shape or any(steps[at] != 1 for at in range(len(steps))):
+        node = record(ops.Slice, (node,), (tuple(starts), tuple(sizes), tuple(steps)))
+    return record(ops.Flip, (node,), (tuple(flipped),)) if flipped else node
+
+
+def _gathered(node: Node, parts: list[Part]) -> Node:
+    """Arrays of places, with integers taken for arrays too, as numpy does."""
+    axes = [part for part in parts if part.kind != "new"]
+    is_place = [part.kind in ("array", "place") for part in parts]
+    cut = _cut(
+        node, [part._replace(kind="array") if part.kind == "place" else part for part in axes]
+    )
+    places = [
+        filled(part.start, (), INDEX) if part.node is None else part.node
+        for part in parts
+        if part.kind in ("array", "place")
+    ]
+    taken = tuple([at for at, part in enumerate(axes) if part.kind in ("array", "place")])
+    together = broadcast_all("index", places)
+    shape = together[0].type.shape
+    columns = [reshaped(each, (*shape, 1)) for each in together]
+    indices = record(ops.Concat, tuple(columns), (len(shape),)) if len(columns) > 1 else columns[0]
+    found = record(ops.Gather, (cut, indices), (taken, 0, ops.Outside.ERROR))
+    return _arranged(found, parts, is_place, len(shape))
+
+
+def _arranged(found: Node, parts: list[Part], is_place: list[bool], rank: int) -> Node:
+    """The axes of the places put where numpy puts them: in place if together, else in front."""
+    where = [at for at, flag in enumerate(is_place) if flag]
+    together = where == list(range(where[0], where[-1] + 1))
+    front = sum([not flag for flag in is_place[: where[0]]]) if together else 0
+    kept = [part for part, flag in zip(parts, is_place, strict=True) if not flag]
+    sizes = iter(found.type.shape[rank:])
+    shape = [1 if part.kind == "new" else next(sizes) for part in kept]
+    found = reshaped(found, (*found.type.shape[:rank], *shape))
+    order = [*range(rank, rank + front), *range(rank), *range(rank + front, rank + len(shape))]
+    return permuted(found, tuple(order))
+
+
+def _masked(node: Node, mask: Node) -> Node:
+    """The elements where a mask is true, in row-major order."""
+    shape, masked = node.type.shape, mask.type.shape
+    rank = len(masked)
+    if shape[:rank] != masked:
+        problem = f"the mask has shape {list(masked)}, the axes that it masks {list(shape[:rank])}"
+        fail(PlaceError, "index", problem, wrap(node))
+    flat = reshaped(node, (product(masked), *shape[rank:]))
+    (places,) = nonzero(wrap(reshaped(mask, (product(masked),))))
+    indices = reshaped(places.node, (*places.node.type.shape, 1))
+    return record(ops.Gather, (flat, indices), ((0,), 0, ops.Outside.ERROR))
+
+
+def nonzero(x: Any, /, *, size: int | None = None, fill_value: int = 0) -> tuple[Tensor, ...]:
+    """Where x is not 0: a vector of places for each axis.
+
+    How many there are is read from the values, unless `size` says it; then the rest is filled.
+    """
+    node = as_node(x, "nonzero")
+    shape = node.type.shape
+    if not shape:
+        fail(ShapeError, "nonzero", "a tensor of rank 0 has no axes", x)
+    flat = reshaped(cast_node(node, ir.boolean), (product(shape),))
+    if size is None:
+        from ..tensor import host_array
+
+        count = int(host_array(wrap(flat), "nonzero").sum())
+    else:
+        count = cast(int, as_size(size, "nonzero"))
+    places = _first_true(flat, count)
+    found: list[Tensor] = []
+    total = product(shape)
+    inside = record(ops.Less, (places, number_like(total, places)))
+    for at in range(len(shape)):
+        below = product(shape[at + 1 :])
+        place = record(ops.Divide, (places, number_like(below, places)))
+        if at:
+            place = record(ops.Remainder, (place, number_like(shape[at], places)))
+        fill = filled(fill_value, (count,), INDEX)
+        found.append(wrap(record(ops.Select, (inside, place, fill))))
+    return tuple(found)
+
+
+def _first_true(flat: Node, count: int) -> Node:
+    """The places of the first `count` true elements; the length where there are fewer."""
+    length = flat.type.shape[0]
+    line = record(ops.Iota, (), ((length,), 0, INDEX))
+    absent = number_like(length, line)
+    ranked = record(ops.Sort, (record(ops.Select, (flat, line, absent)),), (0, 1, False))
+    missing = count - length if isinstance(length, int) else 0
+    if missing > 0:
+        ranked = record(ops.Concat, (ranked, filled(length, (missing,), INDEX)), (0,))
+    return record(ops.Slice, (ranked,), ((0,), (count,), (1,)))
+
+
+def argwhere(x: Any, /, *, size: int | None = None, fill_value: int = 0) -> Tensor:
+    """Where x is not 0: a row of places for each such element."""
+    from .manipulation import stack
+
+    return stack(nonzero(x, size=size, fill_value=fill_value), axis=1)
+
+
+def take(x: Any, indices: Any, /, axis: Any = None, *, dim: Any = None) -> Tensor:
+    """The slices of x along an axis that the indices name; negative ones count from the end."""
+    axis = either(axis, dim, None, "take", "axis, dim")
+    node = as_node(x, "take")
+    rank = len(node.type.shape)
+    if axis is None:
+        if rank != 1:
+            fail(ArgumentError, "take", "needs an axis where the tensor has not just one", x)
+        axis = 0
+    place = as_axis(axis, rank, "take")
+    key = indices if isinstance(indices, Handle) else np.asarray(indices)
+    return getitem(wrap(node), (slice(None),) * place + (key,))
+
+
+def take_along_axis(x: Any, indices: Any, /, axis: int = -1, *, dim: Any = None) -> Tensor:
+    """The elements of each line along an axis that the indices of that line name."""
+    node, places = as_node(x, "take_along_axis"), as_node(indices, "take_along_axis")
+    rank = len(node.type.shape)
+    place = as_axis(dim if dim is not None else axis, rank, "take_along_axis")
+    if places.type.dtype not in ir.INTEGERS:
+        fail(DTypeError, "take_along_axis", "the indices are integers", x, indices)
+    if len(places.type.shape) != rank:
+        fail(ShapeError, "take_along_axis", "x and the indices have one rank", x, indices)
+    last = tuple([axis for axis in range(rank) if axis != place])
+    order = (*last, place)
+    moved, wanted = permuted(node, order), permuted(_wrapped(places, node.type.shape[place]), order)
+    shape = broadcast_shape("take_along_axis", moved.type.shape[:-1], wanted.type.shape[:-1])
+    moved = broadcast_node(moved, (*shape, moved.type.shape[-1]))
+    wanted = broadcast_node(wanted, (*shape, wanted.type.shape[-1]))
+    indices_of = reshaped(wanted, (*wanted.type.shape, 1))
+    found = record(ops.Gather, (moved, indices_of), ((rank - 1,), rank - 1, ops.Outside.ERROR))
+    back = tuple([order.index(axis) for axis in range(rank)])
+    return wrap(permuted(found, back))
+
+
+def one_hot(x: Any, classes: int, /, *, axis: int = -1, dtype: Any = None) -> Tensor:
+    """A new axis with a one at the place that x names, zeros elsewhere."""
+    from ..dtypes import as_dtype
+    from .creation import FLOAT
+
+    node = as_node(x, "one_hot")
+    if node.type.dtype not in ir.INTEGERS:
+        fail(DTypeError, "one_hot", "the places are integers", x)
+    rank = len(node.type.shape)
+    place = as_axis(axis, rank + 1, "one_hot")
+    shape = (*node.type.shape[:place], as_size(classes, "one_hot"), *node.type.shape[place:])
+    axes = tuple([at for at in range(rank + 1) if at != place])
+    named = record(ops.Broadcast, (cast_node(node, INDEX),), (shape, axes))
+    line = record(ops.Iota, (), (shape, place, INDEX))
+    same = record(ops.Equal, (named, line))
+    return wrap(cast_node(same, FLOAT if dtype is None else as_dtype(dtype).ir))

@@ -1,0 +1,250 @@
+"""Order: sorted tensors, the places of their elements, the greatest few, searches, and sets.
+
+Comes in: tensors. Goes out: tensors. What a set function returns depends in size on the values, so
+it reads them; inside `jit` its `size=` says how many there may be.
+Never: a comparison of its own: NaN comes last, as `tensor.sort` says.
+"""
+
+from __future__ import annotations
+
+from math import prod as product
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from ...ir import dtypes as ir
+from ...ir import tensor as ops
+from ..errors import ArgumentError, DTypeError, ShapeError, fail
+from ..handle import wrap
+from ..node import Node, record, record_parts
+from .common import (
+    as_axis,
+    as_integer,
+    as_node,
+    as_size,
+    broadcast_node,
+    cast_node,
+    either,
+    filled,
+    refuse_dtype,
+    to_common_dtype,
+)
+from .manipulation import part, reshaped
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
+
+INDEX = ir.i64
+
+
+class TopK(NamedTuple):
+    """The greatest elements along an axis, and where they stand."""
+
+    values: Tensor
+    indices: Tensor
+
+
+def sort(
+    x: Any, /, axis: Any = None, descending: bool = False, stable: bool = True, *, dim: Any = None
+) -> Tensor:
+    """The elements in order along an axis, the last if none is named; NaN comes last."""
+    node, place = _along("sort", x, axis, dim)
+    return wrap(record(ops.Sort, (node,), (place, 1, bool(descending))))
+
+
+def argsort(
+    x: Any, /, axis: Any = None, descending: bool = False, stable: bool = True, *, dim: Any = None
+) -> Tensor:
+    """The places from which `sort` takes the elements; equal ones keep their order."""
+    node, place = _along("argsort", x, axis, dim)
+    return wrap(sorted_with_places(node, place, descending)[1])
+
+
+def sorted_with_places(node: Node, axis: int, descending: bool = False) -> list[Node]:
+    """The sorted elements, and their places."""
+    places = record(ops.Iota, (), (node.type.shape, axis, INDEX))
+    return record_parts(ops.Sort, (node, places), (axis, 1, bool(descending)))
+
+
+def _along(name: str, x: Any, axis: Any, dim: Any) -> tuple[Node, int]:
+    node = as_node(x, name)
+    axis = either(axis, dim, -1, name, "axis, dim")
+    if node.type.dtype not in ir.ORDERED:
+        refuse_dtype(name, node.type.dtype, ir.ORDERED, x)
+    return node, as_axis(axis, len(node.type.shape), name)
+
+
+def topk(x: Any, k: int, /, axis: Any = None, largest: bool = True, *, dim: Any = None) -> TopK:
+    """The k largest elements along an axis, in order, and their places; or the smallest."""
+    node, place = _along("topk", x, axis, dim)
+    size = node.type.shape[place]
+    k = as_integer(k, "topk", "the number of elements")
+    if k < 0 or (isinstance(size, int) and k > size):
+        fail(ArgumentError, "topk", f"cannot take {k} of {size} elements", x)
+    made = sorted_with_places(node, place, descending=largest)
+    return TopK(*[wrap(part(each, place, 0, k)) for each in made])
+
+
+def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Tensor:
+    """Where each element of x2 would be put into x1, which is sorted: before equals, or after."""
+    if side not in ("left", "right"):
+        fail(ArgumentError, "searchsorted", f'side is "left" or "right", not {side!r}')
+    line, values = to_common_dtype("searchsorted", x1, x2)
+    if len(line.type.shape) != 1:
+        fail(ShapeError, "searchsorted", "x1 is sorted and has one axis", x1)
+    if sorter is not None:
+        places = as_node(sorter, "searchsorted")
+        if places.type.dtype not in ir.INTEGERS:
+            fail(DTypeError, "searchsorted", "the sorter is the places of x1 in order", sorter)
+        places = reshaped(places, (*places.type.shape, 1))
+        line = record(ops.Gather, (line, places), ((0,), 0, ops.Outside.ERROR))
+    # How many of the line come before: each value is compared with all of them.
+    shape = (*values.type.shape, line.type.shape[0])
+    left = broadcast_node(line, shape)
+    own = tuple(range(len(values.type.shape)))
+    right = record(ops.Broadcast, (values,), (shape, own))
+    before = _comes_before(left, right, strict=side == "left")
+    counted = record(ops.Cast, (before,), (INDEX,))
+    return wrap(record(ops.ReduceSum, (counted,), ((len(shape) - 1,),)))
+
+
+def _comes_before(left: Node, right: Node, strict: bool) -> Node:
+    """Whether left is sorted before right, where NaN comes after all numbers."""
+    test = record(ops.Less if strict else ops.LessEqual, (left, right))
+    if left.type.dtype not in ir.FLOATS:
+        return test
+    nans = [record(ops.IsNan, (node,)) for node in (left, right)]
+    either_number = (
+        record(ops.BitNot, (nans[0],)) if strict else filled(True, left.type.shape, ir.boolean)
+    )
+    of_nan = record(ops.BitAnd, (nans[1], either_number))
+    return record(ops.BitOr, (test, of_nan))
+
+
+class UniqueAll(NamedTuple):
+    """What `unique_all` gives."""
+
+    values: Tensor
+    indices: Tensor
+    inverse_indices: Tensor
+    counts: Tensor
+
+
+class UniqueCounts(NamedTuple):
+    """What `unique_counts` gives."""
+
+    values: Tensor
+    counts: Tensor
+
+
+class UniqueInverse(NamedTuple):
+    """What `unique_inverse` gives."""
+
+    values: Tensor
+    inverse_indices: Tensor
+
+
+def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = 0) -> UniqueAll:
+    """The distinct elements in order, where each is first, which each element is, how many."""
+    shape = as_node(x, "unique_all").type.shape
+    node, starts, group, places = _groups("unique_all", x)
+    count = _how_many("unique_all", starts, size)
+    length = node.type.shape[0]
+    firsts = _chosen(starts, count, length)
+    values = _picked(node, firsts, count, fill_value)
+    indices = _picked(places, firsts, count, length)
+    inverse = _scattered(group, places, length)
+    ones = filled(1, (length,), INDEX)
+    zeros = filled(0, (count,), INDEX)
+    target = reshaped(group, (length, 1))
+    options = ((0,), 0, ops.Combiner.ADD, ops.Outside.ZERO)
+    counts = record(ops.Scatter, (zeros, target, ones), options)
+    inverse = reshaped(inverse, shape)
+    return UniqueAll(*[wrap(each) for each in (values, indices, inverse, counts)])
+
+
+def unique_counts(x: Any, /, *, size: int | None = None, fill_value: Any = 0) -> UniqueCounts:
+    """The distinct elements in order, and how often each occurs."""
+    made = unique_all(x, size=size, fill_value=fill_value)
+    return UniqueCounts(made.values, made.counts)
+
+
+def unique_inverse(x: Any, /, *, size: int | None = None, fill_value: Any = 0) -> UniqueInverse:
+    """The distinct elements in order, and which of them each element is."""
+    made = unique_all(x, size=size, fill_value=fill_value)
+    return UniqueInverse(made.values, made.inverse_indices)
+
+
+def unique_values(x: Any, /, *, size: int | None = None, fill_value: Any = 0) -> Tensor:
+    """The distinct elements in order; each NaN is distinct."""
+    return unique_all(x, size=size, fill_value=fill_value).values
+
+
+def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Tensor:
+    """Whether each element of x1 occurs in x2."""
+    left, right = to_common_dtype("isin", x1, x2)
+    flat = reshaped(right, (product(right.type.shape),))
+    shape = (*left.type.shape, flat.type.shape[0])
+    own = tuple(range(len(left.type.shape)))
+    same = record(
+        ops.Equal, (record(ops.Broadcast, (left,), (shape, own)), broadcast_node(flat, shape))
+    )
+    found = record(ops.ReduceOr, (same,), ((len(shape) - 1,),))
+    return wrap(record(ops.BitNot, (found,)) if invert else found)
+
+
+def _groups(name: str, x: Any) -> tuple[Node, Node, Node, Node]:
+    """The sorted elements, where a new one begins, the number of each one's group, their places."""
+    node = as_node(x, name)
+    if node.type.dtype in ir.COMPLEXES:
+        fail(DTypeError, name, "complex numbers have no order", x)
+    flat = reshaped(node, (product(node.type.shape),))
+    ordered, places = sorted_with_places(flat, 0)
+    length = flat.type.shape[0]
+    if length == 0:
+        starts = filled(False, (0,), ir.boolean)
+    else:
+        pair = (part(ordered, 0, 1, length - 1), part(ordered, 0, 0, length - 1))
+        changes = record(ops.NotEqual, pair)
+        starts = record(ops.Concat, (filled(True, (1,), ir.boolean), changes), (0,))
+    counted = record(ops.CumulativeSum, (cast_node(starts, INDEX),), (0, False))
+    group = record(ops.Subtract, (counted, filled(1, (length,), INDEX)))
+    return ordered, starts, group, places
+
+
+def _how_many(name: str, starts: Node, size: int | None) -> int:
+    """How many are distinct: what the caller says, or what the values say."""
+    if size is not None:
+        return cast(int, as_size(size, name))
+    from ..tensor import host_array
+
+    return int(host_array(wrap(starts), name).sum())
+
+
+def _chosen(mask: Node, count: int, length: Any) -> Node:
+    """The places of the first `count` true elements of a line; `length` where there are fewer."""
+    line = record(ops.Iota, (), ((length,), 0, INDEX))
+    absent = filled(length, (length,), INDEX)
+    ranked = record(ops.Sort, (record(ops.Select, (mask, line, absent)),), (0, 1, False))
+    if isinstance(length, int) and count > length:
+        ranked = record(ops.Concat, (ranked, filled(length, (count - length,), INDEX)), (0,))
+    return part(ranked, 0, 0, count)
+
+
+def _picked(node: Node, places: Node, count: int, fill_value: Any) -> Node:
+    """The elements at some places; a place behind the end gives the fill value."""
+    length = node.type.shape[0]
+    read = record(ops.Gather, (node, reshaped(places, (count, 1))), ((0,), 0, ops.Outside.ZERO))
+    kind = float if node.type.dtype in ir.FLOATS else int
+    fill = filled(
+        kind(fill_value) if node.type.dtype is not ir.boolean else bool(fill_value),
+        (count,),
+        node.type.dtype,
+    )
+    inside = record(ops.Less, (places, filled(length, (count,), INDEX)))
+    return record(ops.Select, (inside, read, fill))
+
+
+def _scattered(values: Node, places: Node, length: Any) -> Node:
+    """The line whose element places[i] is values[i]."""
+    options = ((0,), 0, ops.Combiner.SET, ops.Outside.ERROR)
+    target = reshaped(places, (length, 1))
+    return record(ops.Scatter, (filled(0, (length,), INDEX), target, values), options)

@@ -1,0 +1,91 @@
+"""Keys of random numbers: what a seed gives, how keys multiply, and the default generator.
+
+Comes in: seeds, keys of two words, counts. Goes out: keys. A key is a plain tensor, so the same
+numbers come out on every device, however the work is cut.
+Never: a key baked into a compiled step: the default generator's keys are hidden arguments.
+"""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from ..ir import dtypes as ir
+from ..ir import tensor as ops
+from ..ir.tensor.random import philox
+from ..ir.types import Tensor as TensorType
+from ..runtime.device import current_device
+from .node import Node, constant, leaf, record
+from .trace import Trace, current_trace
+
+KEY = TensorType((2,), ir.u32)
+_WORD = 0xFFFFFFFF
+
+
+class Generator:
+    """A source of keys: the next one is a function of the seed and of how many came before."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self._lock = Lock()
+        self.seed, self.count = seed, 0
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Begin again, from another seed."""
+        with self._lock:
+            self.seed, self.count = seed, 0
+        return self
+
+    def next_words(self) -> Any:
+        """The two words of the next key, on the host."""
+        with self._lock:
+            count, self.count = self.count, self.count + 1
+        counter = np.array([count & _WORD, count >> 32, 1, 0], np.uint64)
+        return philox(counter[None], words_of(self.seed))[0, :2]
+
+    def next_key(self) -> Node:
+        """The next key, as a leaf: an argument of whatever step reads it."""
+        device = current_device()
+        return leaf(device.target.upload(self.next_words()), KEY, device)
+
+
+def words_of(seed: int) -> Any:
+    """A seed of any size as two words."""
+    return np.array([seed & _WORD, (seed >> 32) & _WORD], np.uint32)
+
+
+DEFAULT = Generator()
+
+
+def draw_key(generator: Generator | None = None) -> Node:
+    """A key that nobody has had: of the generator, or of the function being compiled.
+
+    Inside a loop or a vmap it differs from step to step, and from element to element.
+    """
+    between: list[Trace] = []
+    current = current_trace()
+    while current is not None and current.hidden_key is None:
+        between.append(current)
+        current = current.outer
+    if current is None or current.hidden_key is None:
+        key = (generator or DEFAULT).next_key()
+    else:
+        current.draws += 1
+        key = fold_in(current.hidden_key(), constant(current.draws, ir.i64))
+    for each in reversed(between):
+        if each.make_index is not None:
+            key = fold_in(key, each.make_index())
+    return key
+
+
+def fold_in(key: Node, number: Node) -> Node:
+    """Another key for each integer."""
+    mixed = record(ops.RandomBits, (key,), ((2,), 0))
+    wide = record(ops.Cast, (number,), (ir.u64,))
+    words = [wide, record(ops.ShiftRight, (wide, constant(32, ir.u64)))]
+    parts = [
+        record(ops.Reshape, (record(ops.Cast, (word,), (ir.u32,)),), ((1,),)) for word in words
+    ]
+    stirred = record(ops.BitXor, (mixed, record(ops.Concat, tuple(parts), (0,))))
+    return record(ops.RandomBits, (stirred,), ((2,), 0))

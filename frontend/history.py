@@ -1,0 +1,104 @@
+"""What is kept of a computation so that it can be differentiated later.
+
+Comes in: recordings that depend on tensors which ask for gradients. Goes out: for each tensor that
+was computed of them, the `Segment` it came from: the linear function of the step at these values.
+Never: a change to a parameter. A history lives as long as a handle on what was computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..ir.dtypes import INEXACT
+from ..ir.func import Func
+from ..passes.differentiate import Linearised, linearise, transpose, vjp
+from ..runtime.device import Device
+from ..runtime.steps import Plan, plan
+from .cache import Cache
+from .functions.common import filled
+from .node import Called, Node, leaf, record_parts
+from .recording import Recording, lower
+
+if TYPE_CHECKING:
+    pass
+
+History = tuple["Segment", int]
+_LINEARISED: Cache[Any, tuple[Linearised, Plan]] = Cache(1024)
+_TRANSPOSED: Cache[Any, Func] = Cache(1024)
+
+
+class Segment:
+    """One computation: its inputs, and how cotangents of its outputs become those of its inputs.
+
+    With `residuals`, the linear function is at hand; without, the step is run once more.
+    """
+
+    __slots__ = ("inputs", "key", "recipe", "residuals", "serial", "types")
+
+    def __init__(
+        self, recording: Recording, recipe: Any = None, residuals: Sequence[Node] | None = None
+    ) -> None:
+        self.inputs = tuple(recording.inputs)
+        self.key = recording.key
+        self.recipe = recipe or lower(recording)
+        self.residuals = residuals
+        self.serial = max((node.serial for node in recording.nodes), default=0)
+        self.types = tuple([node.type for node in recording.outputs])
+
+    @property
+    def tracked(self) -> list[Node]:
+        """The inputs that cotangents flow to."""
+        return [node for node in self.inputs if node.tracked]
+
+    def pull_back(self, cotangents: dict[int, Node]) -> list[Node]:
+        """The cotangents of the tracked inputs, of those of some outputs."""
+        flags = tuple([node.tracked for node in self.inputs])
+        if self.residuals is not None:
+            func = _transposed(self.key, self.recipe, len(self.residuals), flags)
+            given = [
+                cotangents[place] if place in cotangents else filled(0, type_.shape, type_.dtype)
+                for place, type_ in enumerate(self.types)
+                if type_.dtype in INEXACT
+            ]
+            return record_parts(Called, (*self.residuals, *given), (func,), types=_types(func))
+        places = tuple(sorted(cotangents))
+        func = _reversed(self.key, self.recipe, places, flags)
+        operands = (*self.inputs, *[cotangents[place] for place in places])
+        return record_parts(Called, operands, (func,), types=_types(func))[len(self.types) :]
+
+
+def keep_history(
+    recording: Recording, device: Device, inputs: Sequence[Any], run: Callable[..., Sequence[Any]]
+) -> tuple[Sequence[Any], Segment]:
+    """Run a recording in its linearised form; the buffers of its outputs, and their history."""
+    flags = tuple([node.tracked for node in recording.inputs])
+    key = (device, recording.key, flags)
+    found = _LINEARISED.get(key)
+    if found is None:
+        linearised = linearise(lower(recording), flags)
+        found = _LINEARISED.put(key, (linearised, plan(linearised.forward, device)))
+    linearised, compiled = found
+    made = run(recording, compiled, device, inputs)
+    count = len(recording.outputs)
+    types = [value.type for value in linearised.forward.results[count:]]
+    residuals = [
+        leaf(buffer, type_, device) for buffer, type_ in zip(made[count:], types, strict=True)
+    ]
+    return made[:count], Segment(recording, linearised.linear, residuals)
+
+
+def _transposed(key: Any, linear: Func, residuals: int, flags: tuple[bool, ...]) -> Func:
+    """The transpose of a linear function, for cotangents of all of its outputs."""
+    found = _TRANSPOSED.get((key, flags))
+    return found or _TRANSPOSED.put((key, flags), transpose(linear, residuals))
+
+
+def _reversed(key: Any, func: Func, places: tuple[int, ...], flags: tuple[bool, ...]) -> Func:
+    """A func and its transpose as one function."""
+    found = _TRANSPOSED.get((key, flags, places))
+    return found or _TRANSPOSED.put((key, flags, places), vjp(func, flags, places))
+
+
+def _types(func: Func) -> tuple[Any, ...]:
+    return tuple([value.type for value in func.results])

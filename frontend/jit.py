@@ -1,0 +1,195 @@
+"""Compiling functions: traced once for each kind of arguments, then run as one compiled step.
+
+Comes in: a function of trees of tensors. Goes out: a function that does the same, and says what it
+does: `lower`, `explain`. What is neither tensor nor number among the arguments is part of the kind.
+Never: a value baked in, but those that the function reads from outside when it is traced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial, update_wrapper
+from typing import Any, NamedTuple
+
+from ..ir.dims import evaluate, symbols
+from ..runtime.device import Device, current_device
+from ..runtime.steps import Plan, plan
+from .arguments import NOT_QUICK, Arguments, Roles, Some, quick_kind
+from .bundle import build
+from .dynamic import Dynamic
+from .errors import expect_functions
+from .explain import Explanation, Lowered
+from .force import force, moved, run_plan
+from .function import Traced, call, trace
+from .generator import DEFAULT, KEY, draw_key
+from .handle import wrap
+from .node import Node, leaf
+from .trace import Trace
+from .tree import Structure
+
+
+def jit(
+    function: Callable[..., Any] | None = None,
+    *,
+    static: Some = (),
+    donate: Some = (),
+    dynamic: Dynamic | None = None,
+) -> Any:
+    """Compile a function: it is traced for each kind of arguments, and then runs as one step.
+
+    `static` names parameters (or counts them from 0) that Python reads while tracing: each value
+    of theirs is a kind of its own. Tensors of parameters that `donate` names (or counts) may not
+    be read again: the results take their memory. `dynamic={"x": {0: "batch"}}` leaves axis 0 of
+    x open: one step serves all its sizes.
+    """
+    if function is None:
+        return lambda decorated: jit(decorated, static=static, donate=donate, dynamic=dynamic)
+    expect_functions("jit", function)
+    return Jitted(function, Roles(function, static, donate, dynamic or {}))
+
+
+class Entry(NamedTuple):
+    """A function compiled for one kind of arguments; `tree` if all it returns are tensors."""
+
+    traced: Traced
+    captures: tuple[Any, ...]
+    plan: Plan
+    types: tuple[Any, ...]
+    random: bool
+    tree: Structure | None
+
+
+class Jitted:
+    """A compiled function; called like the function itself."""
+
+    def __init__(self, function: Callable[..., Any], roles: Roles) -> None:
+        update_wrapper(self, function, updated=())
+        self.function, self.roles = function, roles
+        self._entries: dict[Any, Entry] = {}
+        self._quick: dict[Any, Entry] = {}
+
+    def __get__(self, owner: Any, kind: Any = None) -> Any:
+        """A compiled function may be a method, too."""
+        return self if owner is None else partial(self, owner)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._quick and not kwargs:
+            # The quick way, where no argument need be taken apart.
+            key, buffers = quick_kind(args)
+            entry = self._quick.get(key)
+            if entry is not None:
+                made = self._run(entry, buffers, key[1] or current_device(), None)
+                self.roles.give_away(args, kwargs)
+                return made
+        return self._call(args, kwargs)
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        given = self.roles.arguments(args, kwargs)
+        if any([node.trace is not None or node.tracked for node in given.nodes]):
+            return self._record(self._traced(given), given)
+        entry = self._entries.get(given.kind)
+        if entry is None:
+            traced = self._traced(given)
+            if any([node.trace is not None or node.tracked for node in traced.captures]):
+                return self._record(traced, given)
+            entry = self._entries.setdefault(given.kind, _compiled(traced, given))
+        force(*given.nodes)
+        if self.roles.quick and not kwargs:
+            key = quick_kind(args)[0]
+            if key is not NOT_QUICK:
+                self._quick.setdefault(key, entry)
+        device = _device_of(given.nodes)
+        made = self._run(entry, [moved(node, device) for node in given.nodes], device, given.sizes)
+        self.roles.give_away(args, kwargs)
+        return made
+
+    def _run(
+        self, entry: Entry, buffers: Sequence[Any], device: Any, sizes: Mapping[str, int] | None
+    ) -> Any:
+        """Run a compiled function on buffers; the tree of its results."""
+        if entry.random:
+            buffers = (*buffers, device.target.upload(DEFAULT.next_words()))
+        made = run_plan(entry.plan, (*buffers, *entry.captures), sizes)
+        types = _sized(entry.types, sizes) if sizes else entry.types
+        if entry.tree is not None:
+            return build(entry.tree, made, types, device)
+        pairs = zip(made, types, strict=True)
+        return entry.traced.rebuild([wrap(leaf(buffer, type_, device)) for buffer, type_ in pairs])
+
+    def _traced(self, given: Arguments) -> Traced:
+        """The function as a func, for this kind of arguments."""
+
+        def run(values: list[Any]) -> Any:
+            args, kwargs = given.rebuilt(values)
+            return self.function(*args, **kwargs)
+
+        return trace("jit", run, given.like, _give_hidden_key)
+
+    def _record(self, traced: Traced, given: Arguments) -> Any:
+        """The call as a part of what is being traced, or keeps a history."""
+        hidden = [draw_key()] if _is_random(traced, given) else []
+        results = call(traced.func, [*given.nodes, *hidden, *traced.captures])
+        return traced.rebuild([wrap(each) for each in results])
+
+    @property
+    def plans(self) -> list[Plan]:
+        """The compiled steps, one for each kind of arguments so far."""
+        return [entry.plan for entry in self._entries.values()]
+
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """The function as IR, for arguments of this kind; nothing runs."""
+        return Lowered(self._traced(self.roles.arguments(args, kwargs)).func)
+
+    def explain(self, *args: Any, **kwargs: Any) -> Explanation:
+        """What the function does with arguments of this kind, in words."""
+        given = self.roles.arguments(args, kwargs)
+        return Explanation(self._traced(given), given, len(self._entries))
+
+    def __repr__(self) -> str:
+        return f"<jit of {getattr(self.function, '__qualname__', self.function)}>"
+
+
+def _compiled(traced: Traced, given: Arguments) -> Entry:
+    force(*traced.captures)
+    device = _device_of([*given.nodes, *traced.captures])
+    return Entry(
+        traced,
+        tuple([moved(node, device) for node in traced.captures]),
+        plan(traced.func, device),
+        tuple([value.type for value in traced.func.results]),
+        _is_random(traced, given),
+        traced.structure if len(traced.places) == traced.structure.count else None,
+    )
+
+
+def _is_random(traced: Traced, given: Arguments) -> bool:
+    """Whether the function has the hidden argument, which only draws of random numbers make."""
+    return len(traced.func.arguments) > len(given.nodes) + len(traced.captures)
+
+
+def _give_hidden_key(current: Trace, arguments: list[Node]) -> None:
+    """Let random numbers come from one more argument, made when they are first asked for."""
+    made: list[Node] = []
+
+    def hidden_key() -> Node:
+        if not made:
+            made.append(current.add_argument(KEY))
+        return made[0]
+
+    current.hidden_key = hidden_key
+
+
+def _device_of(nodes: Sequence[Node]) -> Device:
+    return next((node.device for node in nodes if node.device is not None), current_device())
+
+
+def _sized(types: Sequence[Any], sizes: Mapping[str, int]) -> tuple[Any, ...]:
+    """The types with the sizes of this call in the place of their symbols."""
+
+    def known(size: Any) -> int:
+        if isinstance(size, int):
+            return size
+        return evaluate(size, {each: sizes[each.name] for each in symbols(size)})
+
+    shapes = [tuple([known(size) for size in type_.shape]) for type_ in types]
+    return tuple([type_.with_shape(shape) for type_, shape in zip(types, shapes, strict=True)])

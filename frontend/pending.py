@@ -1,0 +1,48 @@
+"""What each thread has recorded and nobody has computed yet, as far as somebody still holds it.
+
+Comes in: weak references to handles. Goes out: the nodes that are still wanted.
+Never: a handle kept alive.
+"""
+
+from __future__ import annotations
+
+from threading import local
+from typing import TYPE_CHECKING
+from weakref import ref
+
+if TYPE_CHECKING:
+    from .handle import Handle
+    from .node import Node
+
+COMPACT_AT = 4096
+
+
+class _Pending(local):
+    """The handles that this thread has made of what is not computed yet."""
+
+    def __init__(self) -> None:
+        self.handles: list[ref[Handle]] = []
+        self.compact_at = COMPACT_AT
+
+
+_PENDING = _Pending()
+
+
+def remember(handle: ref[Handle]) -> None:
+    """Note the handle of a tensor that is not computed yet."""
+    handles = _PENDING.handles
+    handles.append(handle)
+    if len(handles) > _PENDING.compact_at:
+        handles[:] = [each for each in handles if (held := each()) is not None and held.pending]
+        _PENDING.compact_at = max(COMPACT_AT, 2 * len(handles))
+
+
+def live() -> list[Node]:
+    """What this thread has recorded, somebody holds, and nobody has computed."""
+    held = [handle() for handle in _PENDING.handles]
+    return [each.node for each in held if each is not None and each.pending]
+
+
+def forget() -> None:
+    """Begin anew: what was pending is being computed."""
+    _PENDING.handles.clear()

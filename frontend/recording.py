@@ -1,0 +1,127 @@
+"""What is to be computed together: nodes in order, the leaves they read, and a key that says what.
+
+Comes in: nodes whose values are wanted. Goes out: a `Recording`; equal keys mean equal programs,
+whatever lines they came from; `lower` turns one into a func of the tensor floor.
+Never: a computation, or a pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from ..ir.builder import Builder
+from ..ir.func import Func, Return, Yield
+from ..ir.values import AnyValue, Block
+from ..passes.copying import inline
+from .node import Argument, Called, Leaf, Node, Part
+
+IsInput = Callable[[Node], bool]
+
+
+class Recording(NamedTuple):
+    """Nodes in the order of their making, what they read from outside, and what is wanted."""
+
+    nodes: list[Node]
+    inputs: list[Node]
+    outputs: list[Node]
+    key: tuple[Any, ...]
+
+
+def is_leaf(node: Node) -> bool:
+    """Whether a node's value is there already, or comes from outside."""
+    return node.cls is Leaf or node.cls is Argument
+
+
+def gather(
+    outputs: Sequence[Node], first: Sequence[Node] = (), is_input: IsInput = is_leaf
+) -> Recording:
+    """The recording that computes `outputs`; `first` are inputs that come first, used or not."""
+    known = {*first}
+    nodes, inputs = list[Node](), list(first)
+    pending = list(outputs)
+    while pending:
+        node = pending.pop()
+        if node in known:
+            continue
+        known.add(node)
+        if is_input(node):
+            inputs.append(node)
+        else:
+            nodes.append(node)
+            pending.extend(node.operands)
+    nodes.sort(key=attrgetter("serial"))
+    return _numbered(nodes, list(first), outputs)
+
+
+def _numbered(nodes: list[Node], inputs: list[Node], outputs: Sequence[Node]) -> Recording:
+    """Number the inputs in the order in which they are read, and equal nodes as one."""
+    numbers = {node: place for place, node in enumerate(inputs)}
+    entries: list[Any] = [node.type for node in inputs]
+    seen: dict[Any, int] = {}
+
+    def number_input(node: Node) -> int:
+        number = numbers[node] = len(entries)
+        entries.append(node.type)
+        inputs.append(node)
+        return number
+
+    for node in nodes:
+        read = tuple(
+            [numbers[each] if each in numbers else number_input(each) for each in node.operands]
+        )
+        entry = (node.cls, read, node.attributes, node.type, node.regions)
+        number = seen.get(entry)
+        if number is None:
+            number = seen[entry] = len(entries)
+            entries.append(entry)
+        numbers[node] = number
+    wanted = tuple([numbers[each] if each in numbers else number_input(each) for each in outputs])
+    return Recording(nodes, inputs, list(outputs), (tuple(entries), wanted))
+
+
+def lower(recording: Recording, name: str = "step") -> Func:
+    """The func that a recording means: its inputs are arguments, its outputs are returned."""
+    func = Func(name, [node.type for node in recording.inputs])
+    values: dict[Any, AnyValue] = dict(zip(recording.inputs, func.arguments, strict=True))
+    parts: dict[Node, tuple[AnyValue, ...]] = {}
+    builder = Builder(func.body)
+    for node in recording.nodes:
+        if node.cls is Part:
+            values[node] = parts[node.operands[0]][node.attributes[0]]
+            continue
+        builder.location = node.location
+        results = _lowered(node, [values[each] for each in node.operands], builder)
+        if isinstance(node.type, tuple):
+            parts[node] = results
+        else:
+            values[node] = results[0]
+    builder.emit_all(Return, [values[node] for node in recording.outputs])
+    return func
+
+
+def _lowered(node: Node, operands: list[AnyValue], builder: Builder) -> tuple[AnyValue, ...]:
+    """The values that a node stands for, made where the builder stands."""
+    if node.cls is Called:
+        return inline(node.attributes[0].body, operands, builder)
+    types: Iterable[Any] = node.type if isinstance(node.type, tuple) else (node.type,)
+    count = len(operands) - node.captures
+    captured = operands[count:]
+    regions = tuple([_region(func, captured, builder) for func in node.regions])
+    if node.cls.numbered:
+        found = builder.find((node.cls, tuple(operands), node.attributes))
+        if found is not None:
+            return found
+    op = node.cls(tuple(operands[:count]), node.attributes, types, regions, node.location)
+    builder.block.insert(op)
+    return op.results
+
+
+def _region(func: Func, captured: list[AnyValue], builder: Builder) -> Block:
+    """A region that does what `func` does; the captured values it reads where they stand."""
+    own = len(func.arguments) - len(captured)
+    inside = builder.nest([value.type for value in func.arguments[:own]])
+    results = inline(func.body, [*inside.block.arguments, *captured], inside)
+    inside.emit_all(Yield, results)
+    return inside.block

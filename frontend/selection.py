@@ -1,0 +1,102 @@
+"""Which leaves of a function's arguments a transformation works on.
+
+Comes in: arguments, and the numbers of those that are meant (None for all). Goes out: the inexact
+tensors among their leaves, and trees of what belongs to each.
+Never: a derivative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from operator import index
+from typing import Any
+
+from ..ir import dtypes as ir
+from .errors import ArgumentError, DTypeError, fail
+from .function import Traced, stand_in, trace
+from .functions.common import as_node
+from .handle import Handle, wrap
+from .node import Node
+from .tree import Structure, flatten, leaves_of
+
+
+class Selection:
+    """The inexact leaves of some arguments, and where they belong."""
+
+    def __init__(self, name: str, args: Sequence[Any], argnums: int | Sequence[int] | None) -> None:
+        self.name, self.args = name, tuple(args)
+        self.single = isinstance(argnums, int)
+        listed = range(len(args)) if argnums is None else _listed(argnums)
+        self.argnums = tuple([self._place(each) for each in listed])
+        self.leaves, self.structure = self._flattened()
+        self.places = [at for at, leaf in enumerate(self.leaves) if _is_inexact(leaf)]
+        self.nodes = [as_node(self.leaves[at], name) for at in self.places]
+        if not self.nodes:
+            fail(
+                DTypeError, name, "there is nothing to differentiate: no argument named is a "
+                "tensor of floats", *self.leaves[:4], hint="cast it with `x.astype(bs.float32)`",
+            )  # fmt: skip
+
+    def _place(self, number: int) -> int:
+        if not -len(self.args) <= number < len(self.args):
+            problem = f"argument {number} is named, and {len(self.args)} are given"
+            fail(ArgumentError, self.name, problem)
+        return number % len(self.args)
+
+    def _flattened(self) -> tuple[list[Any], Structure]:
+        if self.single:
+            return flatten(self.args[self.argnums[0]])
+        return flatten(tuple([self.args[each] for each in self.argnums]))
+
+    def put(self, values: Sequence[Any]) -> tuple[Any, ...]:
+        """All arguments, with these values in the places of the chosen leaves."""
+        leaves = list(self.leaves)
+        for place, value in zip(self.places, values, strict=True):
+            leaves[place] = value
+        made = self.structure.build(leaves)
+        chosen = [made] if self.single else made
+        args = list(self.args)
+        for place, value in zip(self.argnums, chosen, strict=True):
+            args[place] = value
+        return tuple(args)
+
+    def trace(self, kind: str, function: Callable[..., Any], kwargs: Mapping[str, Any]) -> Traced:
+        """The function of the chosen leaves alone; the others are read from outside."""
+        like = [stand_in(node) for node in self.nodes]
+        return trace(kind, lambda values: function(*self.put(values), **kwargs), like)
+
+    def operands(self, traced: Traced) -> tuple[list[Node], tuple[bool, ...]]:
+        """What the traced func is called on, and which of these are the chosen leaves."""
+        captures = traced.captures
+        return [*self.nodes, *captures], (True,) * len(self.nodes) + (False,) * len(captures)
+
+    def tree(self, nodes: Sequence[Node]) -> Any:
+        """A tree like the chosen arguments, with None for leaves that are not inexact."""
+        leaves: list[Any] = [None] * len(self.leaves)
+        for place, node in zip(self.places, nodes, strict=True):
+            leaves[place] = wrap(node)
+        return self.structure.build(leaves)
+
+    def given(self, trees: tuple[Any, ...]) -> list[Node]:
+        """The tangents in trees like the arguments."""
+        from .grad import checked
+
+        leaves = leaves_of(trees)
+        if len(leaves) == len(self.leaves):
+            leaves = [leaves[place] for place in self.places]
+        if len(leaves) != len(self.nodes):
+            problem = f"{len(leaves)} tangents were given for {len(self.nodes)} tensors"
+            fail(ArgumentError, self.name, problem, hint="give a tree like the arguments")
+        return [checked(self.name, *pair) for pair in zip(leaves, self.nodes, strict=True)]
+
+
+def _listed(argnums: int | Sequence[int]) -> tuple[int, ...]:
+    return (argnums,) if isinstance(argnums, int) else tuple([index(each) for each in argnums])
+
+
+def _is_inexact(leaf: Any) -> bool:
+    """Whether a leaf has derivatives: a tensor of floats or complex numbers, or such a number."""
+    if isinstance(leaf, Handle):
+        return leaf.node.type.dtype in ir.INEXACT
+    dtype = getattr(leaf, "dtype", None)
+    return isinstance(leaf, float | complex) or getattr(dtype, "kind", "") in ("f", "c")

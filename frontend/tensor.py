@@ -1,0 +1,244 @@
+"""The tensor: an array whose operations are recorded, compiled and run when a value is needed.
+
+Comes in: nodes. Goes out: what Python and other libraries expect of an array; the functions that
+are methods too come from `methods.py`.
+Never: memory that somebody else can change. `x[place] = value` lets this handle stand for a new
+tensor; whoever holds the old one by another name keeps it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod as product
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+from weakref import ref
+
+import numpy as np
+
+from ..ir import dtypes as ir
+from ..runtime.device import Device, current_device
+from .dtypes import OF_IR, DType
+from .errors import DTypeError, ShapeError, fail
+from .force import buffer_of, force
+from .handle import Handle, wrap
+from .methods import Methods
+from .node import Leaf, leaf
+from .pending import remember
+from .trace import refuse_value
+
+if TYPE_CHECKING:
+    from .backward import Gradients
+
+HostArray = np.ndarray[Any, Any]
+
+
+class Tensor(Methods, Handle):
+    """An array of any number of axes, of one dtype, on one device."""
+
+    __slots__ = ()
+    __array_ufunc__ = None  # so that `numpy_array + tensor` is ours
+    __array_priority__ = 1000
+    __hash__ = object.__hash__  # pyright: ignore[reportAssignmentType]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes of the axes."""
+        return self.node.type.shape
+
+    @property
+    def dtype(self) -> DType:
+        """The element type."""
+        return OF_IR[self.node.type.dtype]
+
+    @property
+    def ndim(self) -> int:
+        """How many axes."""
+        return len(self.node.type.shape)
+
+    @property
+    def size(self) -> int:
+        """How many elements."""
+        return product(self.node.type.shape)  # pyright: ignore[reportReturnType]
+
+    @property
+    def itemsize(self) -> int:
+        """The bytes of one element."""
+        return self.node.type.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all elements."""
+        return self.size * self.itemsize
+
+    @property
+    def device(self) -> Device:
+        """Where the tensor lives."""
+        return self.node.device or current_device()
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether what is computed from the tensor keeps a history."""
+        return self.node.tracked
+
+    def requires_grad_(self, wanted: bool = True) -> Tensor:
+        """This handle, standing for a parameter: its value, with gradients asked for or not."""
+        node = self.node
+        if wanted and node.type.dtype not in ir.INEXACT:
+            fail(
+                DTypeError, "requires_grad_", "only floats and complex numbers have gradients", self
+            )
+        if node.trace is not None:
+            refuse_value(node, "requires_grad_")
+        force(node)
+        assert node.device is not None
+        self.node = leaf(buffer_of(node), node.type, node.device, tracked=wanted)
+        return self
+
+    def backward(self, gradient: Any = None) -> Gradients:
+        """Gradients with respect to the parameters that this tensor depends on."""
+        from .backward import backward
+
+        return backward(self, gradient)
+
+    def sync(self) -> Tensor:
+        """This tensor, computed."""
+        if self.node.trace is None:
+            force(self.node)
+        return self
+
+    def numpy(self) -> HostArray:
+        """The value as a numpy array that shares the tensor's memory and cannot be written."""
+        return host_array(self, "numpy")
+
+    def item(self) -> Any:
+        """The only element, as a Python number."""
+        return self._one("item").item()
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers."""
+        return host_array(self, "tolist").tolist()
+
+    def _one(self, asked: str) -> HostArray:
+        """The only element, on the host."""
+        if self.node.type.shape and self.size != 1:
+            fail(
+                ShapeError, asked, "the tensor has not one element", self,
+                hint="index it, or reduce it with `.sum()`, `.any()` or `.all()`",
+            )  # fmt: skip
+        return host_array(self, asked).reshape(())
+
+    def __bool__(self) -> bool:
+        return bool(self._one("bool"))
+
+    def __int__(self) -> int:
+        return int(self._real("int"))
+
+    def __float__(self) -> float:
+        return float(self._real("float"))
+
+    def __complex__(self) -> complex:
+        return complex(self._one("complex"))
+
+    def __index__(self) -> int:
+        if self.node.type.dtype not in ir.INTEGERS:
+            fail(DTypeError, "index", "only an integer is an index", self)
+        return int(self._one("index"))
+
+    def _real(self, asked: str) -> HostArray:
+        if self.node.type.dtype in ir.COMPLEXES:
+            problem = f"a complex number is no {asked}"
+            fail(DTypeError, asked, problem, self, hint="take `.real` or `.abs()` first")
+        return self._one(asked)
+
+    def __len__(self) -> int:
+        if not self.node.type.shape:
+            fail(DTypeError, "len", "a tensor of rank 0 has no length", self)
+        return self.node.type.shape[0]
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if not self.node.type.shape:
+            fail(DTypeError, "iter", "a tensor of rank 0 cannot be iterated over", self)
+        return (self[place] for place in range(len(self)))
+
+    def __contains__(self, value: Any) -> bool:
+        return bool((self == value).any())
+
+    def __setitem__(self, place: Any, value: Any) -> None:
+        self.node = self.at[place].set(value).node
+        if self.pending and self.node.trace is None:
+            remember(ref(self))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> HostArray:
+        array = host_array(self, "numpy.asarray")
+        if dtype is not None and np.dtype(dtype) != array.dtype:
+            if copy is False:
+                raise ValueError(f"a tensor of {self.dtype} cannot be seen as {dtype} uncopied")
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __array_namespace__(self, /, *, api_version: str | None = None) -> ModuleType:
+        from .namespace import namespace
+
+        return namespace(api_version)
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        from .exchange import export
+
+        return export(self, max_version, dl_device, copy)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        from .exchange import dlpack_device
+
+        return dlpack_device(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        array = host_array(self, "pickle")
+        return _restored, (array, str(self.dtype), str(self.device), self.requires_grad)
+
+    def __copy__(self) -> Tensor:
+        return wrap(self.node)
+
+    def __deepcopy__(self, memo: Any) -> Tensor:
+        if self.requires_grad and self.node.cls is Leaf:
+            return wrap(self.node).requires_grad_()
+        return wrap(self.node)
+
+    def __repr__(self) -> str:
+        from .display import text
+
+        return text(self)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if spec else str(self)
+
+    def _repr_html_(self) -> str:
+        from .display import html
+
+        return html(self)
+
+
+def _restored(array: HostArray, dtype: str, device: str, tracked: bool) -> Tensor:
+    """A tensor out of a pickle."""
+    from ..runtime.device import device_named
+    from .functions.common import upload
+
+    made = wrap(upload(array, device_named(device), "pickle"))
+    return made.requires_grad_() if tracked else made
+
+
+def host_array(tensor: Handle, asked: str) -> HostArray:
+    """The value on the host; `asked` names who wants it, for the error inside a trace."""
+    node = tensor.node
+    if node.trace is not None:
+        refuse_value(node, asked)
+    force(node)
+    assert node.device is not None
+    return node.device.target.download(buffer_of(node))

@@ -1,0 +1,104 @@
+"""Functions being traced: Python code run once on stand-ins, to learn the ops it is made of.
+
+Comes in: a function of tensors and the types of its arguments. Goes out: the recording of what it
+returned, with the tensors that it read from outside as further arguments.
+Never: the value of a stand-in; whoever asks for one is told how to do without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import local
+from typing import Any
+
+from ..ir.locations import Location
+from ..ir.types import Tensor as TensorType
+from .caller import user_line
+from .errors import DeadTensorError, TracedValueError, fail
+from .node import Node, argument, next_serial
+
+
+class Trace:
+    """One function being traced: how deep, and since when; a context while it is.
+
+    `hidden_key` makes the argument that is the key of its random numbers, if the function has one
+    of its own; `make_index` makes what counts the times that its ops run for one run of the
+    function around it; `axis_name` is what a `vmap` calls its axis.
+    """
+
+    __slots__ = (
+        "arguments", "axis_name", "depth", "draws", "ended", "hidden_key", "kind", "location",
+        "make_index", "outer", "serial",
+    )  # fmt: skip
+
+    def __init__(self, kind: str) -> None:
+        self.kind, self.outer = kind, _CURRENT.trace
+        outer = self.outer
+        self.depth = 1 if outer is None else outer.depth + 1
+        self.serial = next_serial()
+        self.ended = False
+        self.location: Location = user_line()
+        self.arguments: list[Node] = []
+        self.hidden_key: Callable[[], Node] | None = None
+        self.make_index: Callable[[], Node] | None = None
+        self.axis_name: str | None = None
+        self.draws = 0
+
+    def __enter__(self) -> Trace:
+        _CURRENT.trace = self
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        _CURRENT.trace, self.ended = self.outer, True
+
+    def add_argument(
+        self, type_: TensorType, device: Any = None, number: type | None = None
+    ) -> Node:
+        """One argument more."""
+        node = argument(len(self.arguments), type_, self, device, number)
+        self.arguments.append(node)
+        return node
+
+    def refuse(self) -> None:
+        """Complain that a tensor outlived the trace that made it."""
+        fail(
+            DeadTensorError,
+            self.kind,
+            f"a tensor made inside the {self.kind} at {self.location} is used after it has ended",
+            hint="return it from the function instead of keeping it in a variable outside",
+        )
+
+
+class _Current(local):
+    trace: Trace | None = None
+
+
+_CURRENT = _Current()
+
+
+def current_trace() -> Trace | None:
+    """The innermost function that this thread is tracing."""
+    return _CURRENT.trace
+
+
+def refuse_value(node: Node, asked: str) -> None:
+    """Complain that Python asks for a value that a traced tensor does not have yet."""
+    trace = node.trace
+    assert trace is not None
+    if trace.ended:
+        trace.refuse()
+    fail(
+        TracedValueError,
+        asked,
+        f"the value of a traced tensor is needed inside `{trace.kind}` (traced at "
+        f"{trace.location}); the tensor was made at {node.location or 'its arguments'}",
+        hint=_HINTS.get(asked, _HINT),
+    )
+
+
+_HINT = "return the tensor from the function and read it outside, or mark the argument as static"
+_HINTS = {
+    "bool": "choose between tensors with `bs.where(condition, x, y)`, between computations with "
+    "`bs.cond(condition, on_true, on_false, *tensors)`; repeat with `bs.scan(body, carry, inputs)` "
+    "or `bs.while_loop(condition, body, carry)`; for asserts, return the condition"
+}

@@ -1,0 +1,183 @@
+"""Trees: containers of tensors, taken apart into leaves and put together again.
+
+Comes in: dicts, lists, tuples, named tuples, dataclasses and registered classes, nested as users
+like. Goes out: the leaves in a fixed order, and a `Structure`, which is hashable and puts equal
+leaves back into equal containers.
+Never: a copy of a leaf, or a guess what a leaf means.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from typing import Any, NamedTuple, TypeVar
+
+from .errors import ArgumentError, expect_functions, fail
+
+T = TypeVar("T")
+Children = tuple[Sequence[Any], Any]
+
+
+class Container(NamedTuple):
+    """How one class is taken apart, into children and what is static, and made again."""
+
+    open: Callable[[Any], Children]
+    close: Callable[[Any, Sequence[Any]], Any]
+
+
+class Structure:
+    """What a tree is without its leaves; equal structures are interned and compared with `is`."""
+
+    __slots__ = ("children", "cls", "count", "static")
+
+    def __init__(
+        self, cls: type | None, static: Any = None, children: tuple[Structure, ...] = ()
+    ) -> None:
+        self.cls, self.static, self.children = cls, static, children
+        self.count = 1 if cls is None else sum(child.count for child in children)
+
+    def build(self, leaves: Sequence[Any]) -> Any:
+        """The tree with these leaves."""
+        if len(leaves) != self.count:
+            problem = f"{len(leaves)} leaves were given for a tree of {self.count}"
+            fail(ArgumentError, "unflatten", problem)
+        return _build(self, iter(leaves))
+
+    def close(self, children: Sequence[Any]) -> Any:
+        """The container with these children, which are leaves or whole trees."""
+        assert self.cls is not None
+        container = _container_of(self.cls)
+        assert container is not None
+        return container.close(self.static, children)
+
+    def __repr__(self) -> str:
+        return repr(self.build([_STAR] * self.count))
+
+
+class _Star:
+    def __repr__(self) -> str:
+        return "*"
+
+
+_STAR = _Star()
+LEAF = Structure(None)
+_REGISTERED: dict[type, Container] = {}
+_INTERNED: dict[Any, Structure] = {}
+
+
+def flatten(tree: Any) -> tuple[list[Any], Structure]:
+    """The leaves of a tree, and its structure."""
+    leaves: list[Any] = []
+    return leaves, _open(tree, leaves)
+
+
+def leaves_of(tree: Any) -> list[Any]:
+    """The leaves of a tree, in order."""
+    return flatten(tree)[0]
+
+
+def tree_map(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
+    """The tree of `function` of the leaves at each place of trees of one structure."""
+    leaves, structure = flatten(tree)
+    columns = [leaves]
+    for other in others:
+        found, like = flatten(other)
+        if like is not structure:
+            problem = f"the trees differ in structure: {structure} and {like}"
+            fail(ArgumentError, "tree_map", problem)
+        columns.append(found)
+    return structure.build([function(*each) for each in zip(*columns, strict=True)])
+
+
+def register(
+    cls: type[T],
+    open: Callable[[T], tuple[Iterable[Any], Any]],
+    close: Callable[[Any, Sequence[Any]], T],
+) -> type[T]:
+    """Make a class a container: `open` gives its children and a hashable rest, `close` the object.
+
+    `close(rest, children)` makes an object of the same class again.
+    """
+    if not isinstance(cls, type):
+        fail(ArgumentError, "register_tree", f"expected a class, got {type(cls).__name__}", cls)
+    expect_functions("register_tree", open, close)
+
+    def opened(value: Any) -> Children:
+        children, static = open(value)
+        return tuple(children), static
+
+    _REGISTERED[cls] = Container(opened, close)
+    _container_of.cache_clear()
+    return cls
+
+
+def _open(tree: Any, leaves: list[Any]) -> Structure:
+    cls = dict if isinstance(tree, dict) else tree.__class__
+    container = _container_of(cls)
+    if container is None:
+        leaves.append(tree)
+        return LEAF
+    children, static = container.open(tree)
+    return _structure(cls, static, tuple([_open(child, leaves) for child in children]))
+
+
+def _structure(cls: type, static: Any, children: tuple[Structure, ...]) -> Structure:
+    key = (cls, static, children)
+    try:
+        return _INTERNED.get(key) or _INTERNED.setdefault(key, Structure(cls, static, children))
+    except TypeError:
+        problem = f"the static part of a {cls.__name__} is not hashable: {static!r:.60}"
+        fail(ArgumentError, "flatten", problem)
+
+
+def _build(structure: Structure, leaves: Iterator[Any]) -> Any:
+    if structure.cls is None:
+        return next(leaves)
+    container = _container_of(structure.cls)
+    assert container is not None
+    children = [_build(child, leaves) for child in structure.children]
+    return container.close(structure.static, children)
+
+
+@cache
+def _container_of(cls: type) -> Container | None:
+    """How a class is taken apart; None where its objects are leaves."""
+    for base in cls.__mro__:
+        if base in _REGISTERED:
+            return _REGISTERED[base]
+    if dataclasses.is_dataclass(cls):
+        return _dataclass(cls)
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        return Container(lambda tree: (tree, None), lambda _, children: cls(*children))
+    return next((made for base, made in _BUILT_IN.items() if cls is base), None)
+
+
+def _dataclass(cls: type) -> Container:
+    """Fields hold children; those marked `metadata={"static": True}` belong to the structure."""
+    fields = dataclasses.fields(cls)
+    dynamic = [each.name for each in fields if not each.metadata.get("static")]
+    static = [each.name for each in fields if each.metadata.get("static")]
+
+    def open(tree: Any) -> Children:
+        rest = tuple([getattr(tree, name) for name in static])
+        return [getattr(tree, name) for name in dynamic], rest
+
+    def close(rest: Any, children: Sequence[Any]) -> Any:
+        made = object.__new__(cls)
+        for name, value in [*zip(dynamic, children, strict=True), *zip(static, rest, strict=True)]:
+            object.__setattr__(made, name, value)
+        return made
+
+    return Container(open, close)
+
+
+_BUILT_IN: dict[type, Container] = {
+    dict: Container(
+        lambda tree: (tuple(tree.values()), tuple(tree)),
+        lambda keys, children: dict(zip(keys, children, strict=True)),
+    ),
+    list: Container(lambda tree: (tree, None), lambda _, children: list(children)),
+    tuple: Container(lambda tree: (tree, None), lambda _, children: tuple(children)),
+    type(None): Container(lambda tree: ((), None), lambda _, children: None),
+}

@@ -1,0 +1,81 @@
+"""Compiled steps: funcs of the tensor floor made ready to run, each text of them once.
+
+Comes in: a func with plain sizes, and a device. Goes out: a `Plan`: the compiled step, which knows
+no size, and the sizes and numbers with which this func runs it.
+Never: a tensor of the frontend.
+"""
+
+from collections.abc import Mapping, Sequence
+from threading import Lock
+from typing import Any
+
+from ..ir.func import Func, Module
+from ..ir.payloads import Array
+from ..ir.printer import print_module
+from ..passes.context import Context, Settings
+from ..passes.generalise import generalise
+from ..passes.manager import run_pipeline
+from ..passes.pipelines import PREPARE
+from ..targets import Executable
+from .device import Device
+
+_QUIET = Settings(verify=False, reproduce=False)
+_STEPS_AT_MOST = 4096
+
+
+class Plan:
+    """A compiled step with the sizes and the numbers it is run with."""
+
+    __slots__ = ("executable", "func", "scalars", "sizes")
+
+    def __init__(
+        self, func: Func, executable: Executable, sizes: Mapping[str, int], scalars: Sequence[Any]
+    ) -> None:
+        self.func, self.executable, self.sizes = func, executable, sizes
+        self.scalars = tuple(scalars)
+
+    def run(self, buffers: Sequence[Any], sizes: Mapping[str, int] | None = None) -> Any:
+        """The buffers of the results; `sizes` are those of dims that were always symbolic."""
+        known = self.sizes if sizes is None else {**self.sizes, **sizes}
+        return self.executable((*buffers, *self.scalars), known)
+
+
+class Statistics:
+    """How many steps have been compiled, and how many plans made for them."""
+
+    def __init__(self) -> None:
+        self.compiled = 0
+        self.planned = 0
+
+
+STATISTICS = Statistics()
+_STEPS: dict[tuple[str, str], Executable] = {}
+_LOCK = Lock()
+
+
+def plan(func: Func, device: Device) -> Plan:
+    """Make a func, whose sizes are plain or symbolic, ready to run on a device."""
+    general = generalise(func)
+    scalars = [device.target.upload(each) for each in general.scalars]
+    with _LOCK:
+        executable = _compiled(general.func, device)
+        STATISTICS.planned += 1
+    return Plan(general.func, executable, general.sizes, scalars)
+
+
+def _compiled(func: Func, device: Device) -> Executable:
+    module = Module([func])
+    key = (str(device), print_module(module))
+    found = _STEPS.get(key)
+    if found is None:
+        if len(_STEPS) >= _STEPS_AT_MOST:
+            _STEPS.pop(next(iter(_STEPS)))
+        run_pipeline(module, PREPARE, Context(settings=_QUIET))
+        found = _STEPS[key] = device.target.compile(module)
+        STATISTICS.compiled += 1
+    return found
+
+
+def contents(buffer: Any, device: Device) -> Array:
+    """A buffer as a read-only host array."""
+    return device.target.download(buffer)

@@ -1,0 +1,51 @@
+"""The interpreter as a target: slow, exact, and the judge of all others.
+
+Comes in: a module. Goes out: an executable that runs each op's numpy meaning; buffers are numpy
+arrays.
+Never: a pass; what is run is what was given.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ...ir.func import Module
+from ...ir.interpreter import interpret
+from ...ir.payloads import Array
+
+
+class Interpreted:
+    """A module that the interpreter runs."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+
+    def __call__(self, buffers: Sequence[Array], sizes: Mapping[str, int]) -> tuple[Array, ...]:
+        results = interpret(self.module, *buffers, sizes=sizes)
+        return tuple([_owned(result) for result in results])
+
+
+class Reference:
+    """The device whose kernels are the ops' own meanings."""
+
+    name = "reference"
+
+    def compile(self, module: Module) -> Interpreted:
+        """Nothing is left to do."""
+        return Interpreted(module)
+
+    def upload(self, array: Array) -> Array:
+        """The array itself."""
+        return _owned(array)
+
+    def download(self, buffer: Array) -> Array:
+        """The buffer itself."""
+        return buffer
+
+
+def _owned(array: Array) -> Array:
+    """The array, row-major and read-only."""
+    owned = np.ascontiguousarray(array).reshape(np.shape(array))
+    if owned.flags.writeable:
+        owned.flags.writeable = False
+    return owned

@@ -1,0 +1,37 @@
+"""What a target is: a name, memory, and a compiler of modules.
+
+Comes in: a module whose main func is on the tensor floor. Goes out: an `Executable`.
+Never: a tensor of the frontend, or a cache; those stand above.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from ..ir.func import Module
+from ..ir.payloads import Array
+
+
+class Executable(Protocol):
+    """A compiled module: buffers in, buffers out; it may run at any number of sizes."""
+
+    def __call__(self, buffers: Sequence[Any], sizes: Mapping[str, int]) -> tuple[Any, ...]:
+        """Run on buffers of the target, where the func's symbols have these sizes."""
+        ...
+
+
+class Target(Protocol):
+    """One kind of machine."""
+
+    name: str
+
+    def compile(self, module: Module) -> Executable:
+        """Make machine code, or whatever the machine runs, of a module."""
+        ...
+
+    def upload(self, array: Array) -> Any:
+        """A buffer with the contents of a host array, which nobody will change."""
+        ...
+
+    def download(self, buffer: Any) -> Array:
+        """The contents of a buffer, as a host array that nobody may change."""
+        ...

@@ -1,0 +1,100 @@
+"""Tensors from nothing, from numbers and from arrays: what the standard leaves to us, mistakes."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import brimstone as bs
+from kit.mistakes import Mistake, check
+
+
+@pytest.mark.parametrize(
+    ("given", "dtype"),
+    [
+        (True, "bool"),
+        (3, "int64"),
+        (0.5, "float32"),
+        (2j, "complex64"),
+        ([1, 2.5], "float32"),
+        ([], "float32"),
+        (range(3), "int64"),
+        (np.float64(1), "float64"),
+        (np.int8(1), "int8"),
+        (np.ones(2), "float64"),
+        (np.ones(2, ">f4"), "float32"),
+        (np.ones(2, "<i2")[::-1], "int16"),
+    ],
+)
+def test_what_numbers_become(given: Any, dtype: str) -> None:
+    made = bs.asarray(given)
+    assert made.dtype == dtype
+    np.testing.assert_array_equal(made.numpy(), np.asarray(given))
+
+
+@pytest.mark.parametrize(
+    ("made", "dtype", "values"),
+    [
+        (lambda: bs.arange(np.int64(3)), "int64", [0, 1, 2]),
+        (lambda: bs.arange(bs.asarray(3)), "int64", [0, 1, 2]),
+        (lambda: bs.arange(np.float32(2.5)), "float32", [0, 1, 2]),
+        (lambda: bs.arange(5, 0, -2), "int64", [5, 3, 1]),
+        (lambda: bs.arange(3, 3), "int64", []),
+        (lambda: bs.full(2, np.float64(3)), "float64", [3, 3]),
+        (lambda: bs.full([2], np.int8(3)), "int8", [3, 3]),
+        (lambda: bs.full((2,), bs.asarray(3)), "int64", [3, 3]),
+        (lambda: bs.full((2,), 1.9, dtype=bs.int32), "int32", [1, 1]),
+        (lambda: bs.asarray([bs.asarray(1.0), 2.0]), "float32", [1, 2]),
+        (lambda: bs.asarray([1e300]), "float32", [np.inf]),
+        (lambda: bs.linspace(0, 1, 3), "float32", [0, 0.5, 1]),
+        (lambda: bs.tensor([1.0], dtype="bfloat16"), "bfloat16", [1]),
+        (lambda: bs.eye(2, k=1, dtype=bs.bool)[0], "bool", [False, True]),
+        (lambda: bs.tril(bs.ones((1, 2), dtype=bs.bool))[0], "bool", [True, False]),
+        (lambda: bs.zeros_like(bs.ones(2, dtype=bs.float16)), "float16", [0, 0]),
+        (lambda: bs.from_numpy(np.ones(1, np.uint8)), "uint8", [1]),
+    ],
+)
+def test_what_is_made(made: Any, dtype: str, values: list[Any]) -> None:
+    result = made()
+    assert (result.dtype, result.tolist()) == (dtype, values)
+
+
+def test_memory_is_copied_unless_it_is_asked_for() -> None:
+    array = np.zeros(2, np.float32)
+    copied, shared = bs.asarray(array), bs.asarray(array, copy=False)
+    array[0] = 1
+    assert copied.tolist() == [0, 0]
+    assert np.shares_memory(shared.numpy(), array)
+
+
+MISTAKES = [
+    Mistake(lambda: bs.arange("a"), bs.DTypeError, "str"),
+    Mistake(lambda: bs.arange(0, 5, 0), bs.ArgumentError, "the step is 0"),
+    Mistake(lambda: bs.full((2,), "a"), bs.DTypeError, "full"),
+    Mistake(lambda: bs.full((2,), [1, 2]), bs.DTypeError, "full"),
+    Mistake(lambda: bs.full((2,), 300, dtype=bs.int8), bs.DTypeError, "300 is not a value of int8"),
+    Mistake(lambda: bs.full(2.5, 1), bs.DTypeError, "a size is an integer"),
+    Mistake(lambda: bs.full(-1, 1), bs.ArgumentError, "not negative"),
+    Mistake(lambda: bs.zeros(2, dtype="no"), bs.DTypeError, "'no' is not a dtype"),
+    Mistake(lambda: bs.zeros(2, device="moon"), bs.DeviceError, "moon"),
+    Mistake(lambda: bs.asarray("hello"), bs.DTypeError, "got str"),
+    Mistake(lambda: bs.asarray("hello", dtype=bs.float32), bs.DTypeError, "got str"),
+    Mistake(lambda: bs.asarray(None), bs.DTypeError, "got NoneType"),
+    Mistake(lambda: bs.asarray(["a"]), bs.DTypeError, "got list"),
+    Mistake(lambda: bs.linspace("a", 1, 3), bs.DTypeError, "linspace: counts in numbers, not in s"),
+    Mistake(lambda: bs.linspace(0, None, 3), bs.DTypeError, "NoneType"),
+    Mistake(lambda: bs.asarray([[1], [1, 2]]), bs.ShapeError, "equal lengths"),
+    Mistake(lambda: bs.asarray(-1, dtype=bs.uint8), bs.DTypeError, "-1"),
+    Mistake(lambda: bs.asarray(np.ones(2)[::-1], copy=False), bs.ArgumentError, "shared"),
+    Mistake(lambda: bs.linspace(0, 1, 2.5), bs.DTypeError, "a size is an integer"),
+    Mistake(lambda: bs.eye(3, k=1.5), bs.DTypeError, "diagonal"),
+    Mistake(lambda: bs.tril(bs.ones((2, 2)), k=1.5), bs.DTypeError, "diagonal"),
+    Mistake(lambda: bs.triu(bs.ones(2)), bs.ShapeError, "at least two axes"),
+    Mistake(lambda: bs.meshgrid(bs.ones((2, 2))), bs.ShapeError, "rank 1"),
+    Mistake(lambda: bs.meshgrid(bs.ones(2), indexing="zz"), bs.ArgumentError, "zz"),
+]
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_mistakes_are_explained(mistake: Mistake) -> None:
+    check(mistake)

@@ -1,0 +1,300 @@
+"""Compiled functions: kinds of arguments, trees, donation, open sizes, errors."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+
+import brimstone as bs
+
+
+def line(n: int = 4) -> bs.Tensor:
+    return bs.asarray(np.arange(n, dtype=np.float32))
+
+
+def test_a_compiled_function_gives_the_same() -> None:
+    def f(x: bs.Tensor) -> bs.Tensor:
+        return bs.sin(x) * 2 + x
+
+    np.testing.assert_array_equal(bs.jit(f)(line()).numpy(), f(line()).numpy())
+
+
+def test_it_is_traced_once_for_each_kind() -> None:
+    traced: list[Any] = []
+
+    @bs.jit
+    def f(x: bs.Tensor) -> bs.Tensor:
+        traced.append(x.shape)
+        return x + 1
+
+    for n in (3, 3, 4, 3, 4):
+        f(line(n))
+    f(line(3).astype(bs.float64))
+    assert traced == [(3,), (4,), (3,)]
+
+
+def test_static_arguments_are_read_by_python() -> None:
+    @bs.jit(static=("power",))
+    def f(x: bs.Tensor, power: int) -> bs.Tensor:
+        result = x
+        for _ in range(power):
+            result = result * x
+        return result
+
+    assert f(line(), 2).numpy().tolist() == [0, 1, 8, 27]
+    assert f(line(), power=1).numpy().tolist() == [0, 1, 4, 9]
+
+
+def test_other_objects_are_part_of_the_kind() -> None:
+    @bs.jit
+    def f(x: bs.Tensor, name: str) -> bs.Tensor:
+        return x if name == "same" else -x
+
+    assert f(line(2), "same").numpy().tolist() == [0, 1]
+    assert f(line(2), "other").numpy().tolist() == [0, -1]
+
+
+def test_numbers_are_arguments_and_promote_like_numbers() -> None:
+    traced: list[int] = []
+
+    @bs.jit
+    def f(x: bs.Tensor, rate: float) -> bs.Tensor:
+        traced.append(1)
+        return x * rate
+
+    half = line().astype(bs.float16)
+    assert f(half, 0.5).dtype == bs.float16
+    assert f(half, 0.25).numpy().tolist() == [0, 0.25, 0.5, 0.75]
+    assert len(traced) == 1
+
+
+@dataclass(frozen=True)
+class Layer:
+    weight: bs.Tensor
+    bias: bs.Tensor
+    name: str = field(default="layer", metadata={"static": True})
+
+
+@dataclass(frozen=True)
+class Model:
+    first: Layer
+    second: Layer
+    steps: bs.Tensor
+
+
+def layer(n: int) -> Layer:
+    return Layer(bs.ones((n, n)), bs.zeros(n), f"of {n}")
+
+
+def test_trees_go_in_and_out() -> None:
+    @bs.jit
+    def f(model: Model, extra: dict[str, Any]) -> dict[str, Any]:
+        grown = Model(
+            Layer(model.first.weight + 1, model.first.bias, model.first.name),
+            model.second,
+            model.steps + 1,
+        )
+        return {"model": grown, "sum": extra["values"][0] + extra["values"][1], "none": None}
+
+    model = Model(layer(2), layer(3), bs.asarray(0))
+    for step in range(1, 4):
+        made = f(model, {"values": [line(2), line(2)]})
+        model = made["model"]
+        assert type(model) is Model
+        assert model.first.name == "of 2"
+        assert int(model.steps) == step
+        assert model.first.weight.numpy()[0, 0] == 1 + step
+    assert made["sum"].numpy().tolist() == [0, 2]
+    assert made["none"] is None
+
+
+def parameters(count: int = 20) -> dict[str, bs.Tensor]:
+    return {f"p{at}": bs.ones(2) * at for at in range(count)}
+
+
+def test_a_returned_dict_is_a_dict() -> None:
+    step = bs.jit(lambda p: {name: value + 1 for name, value in p.items()})
+    made = step(step(parameters()))
+    assert len(made) == 20
+    assert list(made) == list(parameters())
+    assert "p3" in made
+    assert made["p3"].numpy().tolist() == [5, 5]
+    again = step(made)
+    assert {**again}.keys() == made.keys()
+    assert dict(again)["p0"].numpy()[0] == 3
+    assert (again | {"more": 1})["more"] == 1
+    assert again == again.copy()
+    import pickle
+
+    assert type(pickle.loads(pickle.dumps(step(made)))) is dict
+
+
+def test_a_changed_dict_is_seen() -> None:
+    step = bs.jit(lambda p: {name: value + 1 for name, value in p.items()})
+    made = step(step(parameters()))
+    made["p1"] = bs.zeros(2)
+    assert step(made)["p1"].numpy().tolist() == [1, 1]
+    made.pop("p2")
+    assert "p2" not in step(made)
+
+
+def test_nested_dicts_are_seen_when_they_change() -> None:
+    step = bs.jit(lambda p: bs.tree_map(lambda leaf: leaf + 1, p))
+    made = step(step({"a": parameters(4), "b": parameters(4)}))
+    made["a"]["p0"] = bs.zeros(2) - 1
+    assert step(made)["a"]["p0"].numpy().tolist() == [0, 0]
+
+
+def test_a_donated_tensor_cannot_be_read() -> None:
+    update = bs.jit(lambda p, g: p - g, donate=0)
+    p = line().sync()
+    view = p.numpy()
+    made = update(p, bs.ones(4))
+    assert made.numpy().tolist() == [-1, 0, 1, 2]
+    assert view.tolist() == [0, 1, 2, 3]
+    with pytest.raises(bs.DeadTensorError, match=r"donated at .*test_jit.py"):
+        p.numpy()
+    with pytest.raises(RuntimeError, match="donated"):
+        (p + 1).numpy()
+
+
+def test_a_donated_tree_cannot_be_read() -> None:
+    step = bs.jit(lambda p: {name: value + 1 for name, value in p.items()}, donate=0)
+    first = step(parameters())
+    leaf = first["p1"]
+    second = step(first)
+    third = step(second)
+    for dead in (leaf, first["p0"], second["p0"]):
+        with pytest.raises(bs.DeadTensorError):
+            dead.numpy()
+    assert third["p1"].numpy().tolist() == [4, 4]
+
+
+def test_open_sizes_are_compiled_once() -> None:
+    shapes: list[Any] = []
+
+    @bs.jit(dynamic={"x": {0: "n"}})
+    def f(x: bs.Tensor) -> bs.Tensor:
+        shapes.append(x.shape)
+        return bs.softmax(x @ bs.ones((3, 3)), axis=0).mean() + x[1:].sum()
+
+    for n in (2, 5, 17):
+        x = bs.asarray(np.linspace(0, 1, 3 * n, dtype=np.float32).reshape(n, 3))
+        expected = bs.softmax(x @ bs.ones((3, 3)), axis=0).mean() + x[1:].sum()
+        np.testing.assert_allclose(f(x).numpy(), expected.numpy(), rtol=1e-6)
+    assert len(shapes) == 1
+    assert str(shapes[0][0]) == "n"
+
+
+def test_open_sizes_have_bounds_and_agree() -> None:
+    n = bs.dim("n", 2, 8, 2)
+    f = bs.jit(lambda x, y: x + y, dynamic={"x": {0: n}, "y": {0: n}})
+    assert f(line(4), line(4)).shape == (4,)
+    with pytest.raises(bs.ShapeError, match=r"2\.\.8"):
+        f(line(3), line(3))
+    with pytest.raises(bs.ShapeError, match="elsewhere"):
+        f(line(4), line(6))
+
+
+def test_control_flow_on_a_value_says_what_to_do() -> None:
+    def f(x: bs.Tensor) -> bs.Tensor:
+        return x if x.sum() > 0 else -x
+
+    with pytest.raises(TypeError) as caught:
+        bs.jit(f)(line())
+    message = str(caught.value)
+    for wanted in ("bs.cond", "bs.scan", "bs.while_loop", "bs.where", "test_jit.py"):
+        assert wanted in message
+
+
+@pytest.mark.parametrize("read", [float, int, np.asarray, lambda x: x.item(), lambda x: x.tolist()])
+def test_reading_a_stand_in_is_refused(read: Any) -> None:
+    with pytest.raises(bs.TracedValueError, match="jit"):
+        bs.jit(lambda x: read(x.sum()))(line())
+
+
+def test_a_tensor_kept_from_a_trace_is_refused() -> None:
+    kept: list[bs.Tensor] = []
+
+    @bs.jit
+    def f(x: bs.Tensor) -> bs.Tensor:
+        kept.append(x + 1)
+        return x
+
+    f(line())
+    for use in (lambda x: x.numpy(), lambda x: x + 1, lambda x: bs.jit(lambda y: y + x)(line())):
+        with pytest.raises(bs.DeadTensorError, match="has ended"):
+            use(kept[0])
+    assert "inside jit" in repr(kept[0])
+
+
+def test_outer_tensors_are_read_when_tracing() -> None:
+    outer = bs.ones(4) * 3
+    f = bs.jit(lambda x: x * outer)
+    assert f(line()).numpy().tolist() == [0, 3, 6, 9]
+
+
+def test_methods_can_be_compiled() -> None:
+    class Scale:
+        factor = 3.0
+
+        @bs.jit(static=(0,))
+        def __call__(self, x: bs.Tensor) -> bs.Tensor:
+            return x * self.factor
+
+    assert Scale()(line()).numpy().tolist() == [0, 3, 6, 9]
+
+
+def test_lower_and_explain_tell_what_is_done() -> None:
+    f = bs.jit(lambda x: bs.exp(x) + x)
+    text = str(f.lower(line()))
+    assert "tensor.exp" in text
+    assert "test_jit.py" in text
+    explained = str(f.explain(line()))
+    assert "1 tensor.exp" in explained
+    assert "tensor<[4], f32>" in explained
+
+
+def test_random_numbers_are_not_baked_in() -> None:
+    f = bs.jit(lambda x: x + bs.random.uniform(shape=(4,)))
+    one, two = f(line()).numpy(), f(line()).numpy()
+    assert not np.array_equal(one, two)
+
+
+def test_unknown_parameters_are_refused() -> None:
+    with pytest.raises(bs.ArgumentError, match="no parameter 'y'"):
+        bs.jit(lambda x: x, static="y")
+    with pytest.raises(bs.ArgumentError, match="expected a function"):
+        bs.jit(3)
+    with pytest.raises(bs.ArgumentError, match="no parameter 5; it has x"):
+        bs.jit(lambda x: x, donate=5)
+    with pytest.raises(bs.ArgumentError, match="no parameter 'y'; it has x"):
+        bs.jit(lambda x: x, donate="y")
+
+
+@pytest.mark.parametrize("role", ["static", "donate"])
+@pytest.mark.parametrize("place", [-1, 1.5, (0, -1), None, [None]], ids=repr)
+def test_parameters_are_named_or_counted(role: str, place: Any) -> None:
+    with pytest.raises(bs.ArgumentError, match=f"{role} takes names of parameters, or places"):
+        bs.jit(lambda x: x, **{role: place})
+
+
+@pytest.mark.parametrize("donate", [0, "p", ("p",), {0, 2}, ["q", 0]], ids=repr)
+def test_parameters_are_donated_by_place_and_name(donate: Any) -> None:
+    update = bs.jit(lambda p, g, q=None: p - g, donate=donate)
+    for _ in range(3):  # traced, then the quick way
+        p, g = line().sync(), line().sync()
+        assert update(p, g).tolist() == [0, 0, 0, 0]
+        with pytest.raises(bs.DeadTensorError):
+            p.numpy()
+        assert g.tolist() == [0, 1, 2, 3]
+
+
+def test_named_parameters_are_donated_by_keyword() -> None:
+    update = bs.jit(lambda *, p: p + 1, donate="p")
+    p = line().sync()
+    assert update(p=p).tolist() == [1, 2, 3, 4]
+    with pytest.raises(bs.DeadTensorError):
+        p.numpy()
+    assert bs.jit(lambda *each: each[0] + 1, donate=3)(line()).tolist() == [1, 2, 3, 4]

@@ -1,0 +1,120 @@
+"""Memory handed to PyTorch and taken from it, through DLPack.
+
+PyTorch is a peer, never a dependency: these tests run where it happens to be installed; it is too
+heavy to come with an extra. It takes read-only memory without a word, and would write to it.
+"""
+
+import gc
+from typing import Any
+
+import numpy as np
+import pytest
+
+import brimstone as bs
+
+torch: Any = pytest.importorskip("torch", reason="PyTorch, a peer, is not installed")
+
+DTYPES = [
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
+    "float32", "float64", "complex64", "complex128",
+]  # fmt: skip
+NUMBERS = np.array([[0, 1, 2], [3, 4, 5]])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_tensors_go_there_without_a_copy(dtype: str) -> None:
+    ours = bs.asarray(NUMBERS.astype(dtype))
+    theirs = torch.from_dlpack(ours)
+    assert theirs.dtype == getattr(torch, dtype)
+    assert theirs.data_ptr() == ours.numpy().ctypes.data
+    np.testing.assert_array_equal(theirs.numpy(), NUMBERS.astype(dtype))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_tensors_come_from_there_without_a_copy(dtype: str) -> None:
+    theirs = torch.asarray(NUMBERS.astype(dtype))
+    ours = bs.from_dlpack(theirs)
+    assert ours.dtype == dtype
+    assert ours.numpy().ctypes.data == theirs.data_ptr()
+    np.testing.assert_array_equal(ours.numpy(), NUMBERS.astype(dtype))
+
+
+@pytest.mark.parametrize("shape", [(), (0, 3), (1,), (2, 1, 3)])
+def test_every_shape_goes_both_ways(shape: tuple[int, ...]) -> None:
+    theirs = torch.from_dlpack(bs.ones(shape))
+    assert tuple(theirs.shape) == shape
+    assert bs.from_dlpack(theirs).shape == shape
+
+
+def test_copies_are_made_when_asked_for() -> None:
+    ours = bs.asarray(NUMBERS)
+    copied = torch.from_dlpack(ours, copy=True)
+    copied += 1
+    np.testing.assert_array_equal(ours.numpy(), NUMBERS)
+    again = bs.from_dlpack(copied, copy=True)
+    copied += 1
+    np.testing.assert_array_equal(again.numpy(), NUMBERS + 1)
+    assert torch.from_dlpack(ours, copy=False).data_ptr() == ours.numpy().ctypes.data
+
+
+def test_results_that_wait_are_computed_first() -> None:
+    x = bs.asarray(NUMBERS)
+    for ours in (x * 2, x.T, x[:, ::2], bs.broadcast_to(x[:1], (4, 3))):
+        np.testing.assert_array_equal(torch.from_dlpack(ours).numpy(), ours.numpy())
+
+
+def test_views_come_as_what_they_show() -> None:
+    base = torch.arange(12.0).reshape(3, 4)
+    for view in (base.T, base[1:], base[:, 1:3], base[0, 1:], base[:1].expand(5, 4)):
+        ours = bs.from_dlpack(view)
+        np.testing.assert_array_equal(ours.numpy(), view.numpy())
+        np.testing.assert_array_equal((ours + 1).numpy(), (view + 1).numpy())
+
+
+def test_memory_lives_as_long_as_either_side_needs_it() -> None:
+    theirs = torch.from_dlpack(bs.arange(1000) * 2)
+    ours = bs.from_dlpack(torch.arange(1000) * 2)
+    gc.collect()
+    np.testing.assert_array_equal(theirs.numpy(), np.arange(1000) * 2)
+    np.testing.assert_array_equal((ours + 0).numpy(), np.arange(1000) * 2)
+
+
+def test_there_and_back_is_the_same_memory() -> None:
+    ours = bs.asarray(NUMBERS)
+    back = bs.from_dlpack(torch.from_dlpack(ours))
+    assert back.numpy().ctypes.data == ours.numpy().ctypes.data
+
+
+def test_a_parameter_there_is_a_leaf_that_learns() -> None:
+    ours = bs.asarray([1.0, 2.0])
+    theirs = torch.from_dlpack(ours).requires_grad_()
+    (theirs**2).sum().backward()
+    expected = bs.grad(lambda x: (x**2).sum())(ours)
+    np.testing.assert_array_equal(bs.from_dlpack(theirs.grad).numpy(), expected.numpy())
+
+
+REFUSED = {
+    "a parameter": (lambda: torch.ones(2, requires_grad=True), "detach"),
+    "a lazy conjugate": (lambda: torch.ones(2, dtype=torch.complex64).conj(), "conjugate bit"),
+    "a sparse one": (lambda: torch.eye(2).to_sparse(), "strided"),
+    "one without memory": (lambda: torch.ones(2, device="meta"), "meta"),
+    "a dtype that numpy lacks": (lambda: torch.ones(2, dtype=torch.bfloat16), "dtype"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_come_is_refused_with_a_reason(name: str) -> None:
+    make, reason = REFUSED[name]
+    with pytest.raises(bs.DTypeError, match=reason):
+        bs.from_dlpack(make())
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float8_e5m2"])
+def test_a_dtype_that_numpy_lacks_cannot_go(dtype: str) -> None:
+    with pytest.raises(BufferError, match="DLPack"):
+        torch.from_dlpack(bs.ones(2, dtype=dtype))
+
+
+def test_what_is_traced_has_no_memory() -> None:
+    with pytest.raises(bs.TracedValueError, match="__dlpack__"):
+        bs.jit(lambda x: bs.from_dlpack(torch.from_dlpack(x)))(bs.ones(2))

@@ -1,0 +1,290 @@
+"""`grad`, `vjp`, `jvp`, `linearize`, `vmap`, `checkpoint`, `custom_vjp`, and their compositions."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import brimstone as bs
+
+RNG = np.random.default_rng(3)
+
+
+def array(*shape: int) -> bs.Tensor:
+    return bs.asarray(RNG.uniform(0.3, 0.9, shape))
+
+
+def numeric(f: Callable[[np.ndarray], float], x: np.ndarray, step: float = 1e-5) -> np.ndarray:
+    """Central differences of a function of an array."""
+    slopes = np.zeros_like(x)
+    for place in np.ndindex(x.shape):
+        up, down = x.copy(), x.copy()
+        up[place] += step
+        down[place] -= step
+        slopes[place] = (f(up) - f(down)) / (2 * step)
+    return slopes
+
+
+def value(f: Callable[[bs.Tensor], bs.Tensor]) -> Callable[[np.ndarray], float]:
+    return lambda x: float(f(bs.asarray(x)))
+
+
+SCALARS: dict[str, Callable[[bs.Tensor], bs.Tensor]] = {
+    "polynomial": lambda x: (x**3 - 2 * x).sum(),
+    "softmax": lambda x: (bs.softmax(x, axis=-1) * x).sum(),
+    "log_softmax": lambda x: (bs.log_softmax(x, axis=0) * x).sum(),
+    "normalised": lambda x: (
+        (x - x.mean(-1, keepdims=True)) / (x.std(-1, keepdims=True) + 1)
+    ).max(),
+    "matmul": lambda x: bs.tanh(x @ x.mT).mean(),
+    "logsumexp": lambda x: bs.logsumexp(x, axis=0).sum(),
+    "indexing": lambda x: (x[[0, 0, 1]] * x[:, ::-1][1]).sum(),
+    "updates": lambda x: (x.at[0].add(x[1]) ** 2).sum(),
+    "where": lambda x: bs.where(x > 0.5, x * x, bs.sin(x)).sum(),
+    "cumulative": lambda x: (bs.cumulative_sum(x, axis=1) * bs.cumulative_prod(x, axis=0)).sum(),
+    "sort": lambda x: (bs.sort(x, axis=1) * bs.arange(4, dtype=bs.float64)).sum(),
+    "concat": lambda x: (bs.concat([x, x * 2]) * bs.stack([x, x]).reshape(6, 4)).sum(),
+    "scan": lambda x: bs.scan(lambda c, row: (bs.tanh(c * row), c), x[0], x)[1].sum(),
+    "cond": lambda x: bs.cond(x.sum() > 0, lambda y: (y * y).sum(), lambda y: y.sum(), x),
+    "while": lambda x: bs.while_loop(
+        lambda c: c.sum() < 40.0, lambda c: c * 1.5, x, max_steps=12
+    ).sum(),
+    "checkpoint": lambda x: bs.checkpoint(lambda y: bs.sin(y) * y)(x).sum(),
+}
+
+
+@pytest.mark.parametrize("name", SCALARS)
+def test_gradients_agree_with_finite_differences(name: str) -> None:
+    f, x = SCALARS[name], array(3, 4)
+    expected = numeric(value(f), x.numpy())
+    np.testing.assert_allclose(bs.grad(f)(x).numpy(), expected, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", SCALARS)
+def test_every_way_gives_the_same_gradient(name: str) -> None:
+    f, x = SCALARS[name], array(3, 4)
+    expected = bs.grad(f)(x).numpy()
+    parameter = bs.tensor(x, requires_grad=True)
+    ways = {
+        "jit of grad": bs.jit(bs.grad(f))(x),
+        "grad of jit": bs.grad(bs.jit(f))(x),
+        "backward": f(parameter).backward()[parameter],
+        "vjp": bs.vjp(f, x)[1](bs.ones((), dtype=bs.float64))[0],
+        "vmap": bs.vmap(bs.grad(f))(x[None])[0],
+    }
+    for way, found in ways.items():
+        np.testing.assert_allclose(found.numpy(), expected, rtol=1e-9, atol=1e-12, err_msg=way)
+
+
+@pytest.mark.parametrize("name", SCALARS)
+def test_forward_and_reverse_agree(name: str) -> None:
+    f, x, direction = SCALARS[name], array(3, 4), array(3, 4)
+    result, slope = bs.jvp(f, (x,), (direction,))
+    np.testing.assert_allclose(result.numpy(), f(x).numpy())
+    expected = (bs.grad(f)(x) * direction).sum()
+    np.testing.assert_allclose(slope.numpy(), expected.numpy(), rtol=1e-9)
+    linear = bs.linearize(f, x)[1](direction)
+    np.testing.assert_allclose(linear.numpy(), slope.numpy(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", SCALARS)
+def test_second_derivatives_agree_with_differences_of_first_ones(name: str) -> None:
+    f, x, direction = SCALARS[name], array(3, 4), array(3, 4)
+    _, found = bs.jvp(bs.grad(f), (x,), (direction,))
+    step = 1e-5
+    ends = [bs.grad(f)(x + sign * step * direction).numpy() for sign in (1, -1)]
+    expected = (ends[0] - ends[1]) / (2 * step)
+    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-5, atol=1e-7)
+
+
+def test_hessian_of_a_quadratic_form() -> None:
+    matrix = array(3, 3)
+    hessian = bs.hessian(lambda x: x @ matrix @ x)(array(3))
+    expected = matrix.numpy() + matrix.numpy().T
+    np.testing.assert_allclose(hessian.numpy(), expected, rtol=1e-12)
+
+
+def test_jacobians_agree() -> None:
+    def f(x: bs.Tensor) -> bs.Tensor:
+        return bs.sin(x)[:, None] * x[None, :2]
+
+    x = array(4)
+    forward, reverse = bs.jacfwd(f)(x), bs.jacrev(f)(x)
+    assert forward.shape == (4, 2, 4)
+    np.testing.assert_allclose(forward.numpy(), reverse.numpy(), rtol=1e-12)
+
+
+def test_gradients_of_trees_have_their_structure() -> None:
+    parameters = {"w": array(2, 2), "steps": bs.asarray(3), "b": [array(2)]}
+
+    def loss(p: dict[str, Any]) -> bs.Tensor:
+        return (p["w"] @ p["b"][0]).sum() * p["steps"]
+
+    found = bs.grad(loss)(parameters)
+    assert found["steps"] is None
+    expected = 3 * parameters["w"].numpy().sum(0)
+    np.testing.assert_allclose(found["b"][0].numpy(), expected)
+
+
+def test_auxiliary_results_are_handed_on() -> None:
+    def f(x: bs.Tensor) -> tuple[bs.Tensor, dict[str, Any]]:
+        return (x * x).sum(), {"twice": x * 2, "name": "aux"}
+
+    (result, aux), gradient = bs.value_and_grad(f, has_aux=True)(array(3))
+    assert aux["name"] == "aux"
+    assert aux["twice"].shape == (3,)
+    assert result.shape == ()
+    found, again = bs.grad(f, has_aux=True)(array(3))
+    assert again["name"] == "aux"
+    assert found.shape == gradient.shape
+
+
+def test_several_arguments() -> None:
+    x, y = array(3), array(3)
+    both = bs.grad(lambda a, b: (a * b).sum(), argnums=(0, 1))(x, y)
+    np.testing.assert_array_equal(both[0].numpy(), y.numpy())
+    np.testing.assert_array_equal(both[1].numpy(), x.numpy())
+
+
+def test_per_example_gradients() -> None:
+    weight, inputs = array(4), array(5, 4)
+
+    def loss(w: bs.Tensor, x: bs.Tensor) -> bs.Tensor:
+        return bs.tanh(w @ x) ** 2
+
+    found = bs.vmap(bs.grad(loss), in_axes=(None, 0))(weight, inputs)
+    expected = [bs.grad(loss)(weight, inputs[at]).numpy() for at in range(5)]
+    np.testing.assert_allclose(found.numpy(), np.stack(expected), rtol=1e-12)
+
+
+def test_vmap_axes() -> None:
+    x, y = array(2, 3), array(4, 2)
+    found = bs.vmap(lambda a, b: a.sum() + b, in_axes=(0, 1), out_axes=1)(x, y)
+    assert found.shape == (4, 2)
+    np.testing.assert_allclose(found.numpy(), x.numpy().sum(1) + y.numpy(), rtol=1e-12)
+    tree = bs.vmap(lambda p: p["a"] * p["b"], in_axes=({"a": 0, "b": None},))
+    assert tree({"a": x, "b": array(3)}).shape == (2, 3)
+
+
+def test_vmap_nests() -> None:
+    x, y = array(3), array(4)
+    table = bs.vmap(lambda a: bs.vmap(lambda b: bs.sin(a * b))(y))(x)
+    np.testing.assert_allclose(table.numpy(), np.sin(np.outer(x.numpy(), y.numpy())), rtol=1e-12)
+
+
+def test_collectives_over_the_mapped_axis() -> None:
+    x = array(4, 3)
+    centered = bs.vmap(lambda row: row - bs.all_reduce(row, "batch") / 4, axis_name="batch")(x)
+    np.testing.assert_allclose(centered.numpy(), x.numpy() - x.numpy().mean(0), atol=1e-12)
+
+
+def test_a_gradient_given_by_the_user_is_used() -> None:
+    @bs.custom_vjp
+    def clipped(x: bs.Tensor) -> bs.Tensor:
+        return x * 2
+
+    clipped.define(lambda x: (x * 2, x), lambda x, g: (bs.clip(g * 2, -1, 1) + 0 * x,))
+    x = array(3)
+    found = bs.grad(lambda x: (clipped(x) * 5).sum())(x)
+    assert found.numpy().tolist() == [1, 1, 1]
+    np.testing.assert_array_equal(clipped(x).numpy(), 2 * x.numpy())
+    stacked = bs.vmap(bs.grad(lambda x: (clipped(x) * 5).sum()))(array(2, 3))
+    assert stacked.numpy().tolist() == [[1, 1, 1]] * 2
+
+
+def test_a_checkpoint_keeps_only_its_arguments() -> None:
+    def f(x: bs.Tensor) -> bs.Tensor:
+        for _ in range(5):
+            x = bs.sin(x)
+        return x
+
+    plain = bs.tensor(array(7), requires_grad=True)
+    kept = {}
+    for name, function in (("plain", f), ("checkpoint", bs.checkpoint(f))):
+        loss = function(plain).sum()
+        str(loss)
+        kept[name] = len(loss.node.history[0].residuals)
+    assert kept["checkpoint"] < kept["plain"]
+
+
+def test_complex_gradients_descend() -> None:
+    z = bs.asarray(np.array([1 + 2j, -0.5 + 1j]))
+    gradient = bs.grad(lambda z: (bs.abs(z) ** 2).sum())(z)
+    np.testing.assert_allclose(gradient.numpy(), 2 * z.numpy(), rtol=1e-9)
+
+
+def twice(x: bs.Tensor) -> bs.Tensor:
+    return bs.while_loop(lambda c: c < 5, lambda c: c * 2, x)
+
+
+def same(x: bs.Tensor) -> bs.Tensor:
+    return x
+
+
+MISTAKES: dict[str, tuple[type[Exception], str, Callable[[], Any]]] = {
+    "not one": (ValueError, "expected one float", lambda: bs.grad(lambda x: x * 2)(array(3))),
+    "integers": (TypeError, "tensor of floats", lambda: bs.grad(same)(bs.arange(3))),
+    "no such": (ValueError, "argument 2", lambda: bs.grad(same, argnums=2)(array(3))),
+    "tangent": (ValueError, "tangent", lambda: bs.jvp(same, (array(3),), (array(4),))),
+    "sizes": (ValueError, "3 and 4", lambda: bs.vmap(lambda a, b: a + b)(array(3), array(4))),
+    "nothing": (ValueError, "no argument", lambda: bs.vmap(same, in_axes=None)(array(3))),
+    "rank 0": (IndexError, "rank 0", lambda: bs.vmap(same)(bs.asarray(1.0))),
+    "axis": (ValueError, "no axis around", lambda: bs.all_reduce(array(3), "batch")),
+    "branches": (
+        ValueError,
+        "on_false",
+        lambda: bs.cond(bs.asarray(True), same, lambda x: x[0], array(3)),
+    ),
+    "predicate": (TypeError, "one boolean", lambda: bs.cond(array(3), same, same, array(3))),
+    "carry": (ValueError, "carry", lambda: bs.scan(lambda c, x: (c.sum(), x), array(3), array(2))),
+    "loop": (
+        bs.ArgumentError,
+        "at an integer, not at float",
+        lambda: bs.fori_loop(0, 2.5, lambda at, c: c, array(3)),
+    ),
+    "while": (TypeError, "max_steps", lambda: bs.grad(twice)(bs.asarray(1.0))),
+}
+
+
+@pytest.mark.parametrize(
+    "transform",
+    [
+        bs.grad, bs.value_and_grad, bs.vmap, bs.checkpoint, bs.custom_vjp, bs.jacrev, bs.jacfwd,
+        bs.hessian, bs.vjp, bs.linearize,
+    ],
+)  # fmt: skip
+def test_what_is_no_function_is_refused(transform: Any) -> None:
+    with pytest.raises(bs.ArgumentError, match=f"{transform.__name__}: expected a function, got i"):
+        transform(5)
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_mistakes_are_explained(name: str) -> None:
+    kind, message, mistake = MISTAKES[name]
+    with pytest.raises(kind, match=message) as caught:
+        mistake()
+    assert isinstance(caught.value, bs.BrimstoneError)
+    assert "test_transforms.py" in str(caught.value)
+
+
+def test_scan_runs_both_ways() -> None:
+    x = bs.arange(5.0)
+    last, sums = bs.scan(lambda c, v: (c + v, c), 0.0, x)
+    assert float(last) == 10
+    assert sums.numpy().tolist() == [0, 0, 1, 3, 6]
+    last, sums = bs.scan(lambda c, v: (c + v, c), 0.0, x, reverse=True)
+    assert sums.numpy().tolist() == [10, 9, 7, 4, 0]
+
+
+def test_loops_read_outer_tensors() -> None:
+    outer = bs.ones(3) * 2
+    found = bs.fori_loop(0, 4, lambda at, c: c * outer + at, bs.ones(3))
+    expected = np.ones(3)
+    for at in range(4):
+        expected = expected * 2 + at
+    assert found.numpy().tolist() == expected.tolist()
+    assert (
+        bs.while_loop(lambda c: (c < outer * 9).all(), lambda c: c * outer, bs.ones(3)).numpy()[0]
+        == 32
+    )
