@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # the lazy names, for tools that read the source
     from .exchange import *
     from .force import sync
     from .functions.activations import *
+    from .functions.attention import attention
     from .functions.collective import *
     from .functions.creation import *
     from .functions.drawing import *

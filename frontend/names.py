@@ -24,6 +24,7 @@ EXPORTS = {
     "functions.activations": """
         elu gelu leaky_relu log_sigmoid log_softmax relu sigmoid silu softmax softplus
     """,
+    "functions.attention": "attention",
     "functions.collective": "all_gather all_reduce axis_index",
     "functions.creation": """
         arange asarray empty empty_like eye from_numpy full full_like linspace meshgrid ones

@@ -1,0 +1,114 @@
+"""`bs.attention` against its composition, forward and backward."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import brimstone as bs
+from kit.mistakes import Mistake, check
+
+RNG = np.random.default_rng(11)
+INF = float("inf")
+
+
+def tensors(rows: int = 5, columns: int = 7, heads: int = 4, groups: int = 4) -> list[bs.Tensor]:
+    shapes = (2, heads, rows, 3), (2, groups, columns, 3), (2, groups, columns, 6)
+    return [bs.asarray(RNG.normal(size=shape)) for shape in shapes]
+
+
+def composed(q: Any, k: Any, v: Any, **options: Any) -> bs.Tensor:
+    """The same by matrix products and a softmax."""
+    share = q.shape[1] // k.shape[1]
+    k, v = bs.repeat(k, share, axis=1), bs.repeat(v, share, axis=1)
+    scale = options.get("scale")
+    scores = q @ k.mT * (q.shape[-1] ** -0.5 if scale is None else scale)
+    if "score" in options:
+        scores = options["score"](scores)
+    if "soft_cap" in options:
+        scores = bs.tanh(scores / options["soft_cap"]) * options["soft_cap"]
+    if "bias" in options:
+        scores = scores + options["bias"]
+    if "mask" in options:
+        scores = bs.where(options["mask"], scores, -INF)
+    if options.get("causal"):
+        rows, columns = q.shape[2], k.shape[2]
+        allowed = bs.arange(columns)[None, :] <= bs.arange(rows)[:, None] + columns - rows
+        scores = bs.where(allowed, scores, -INF)
+    return bs.softmax(scores, axis=-1) @ v
+
+
+MASK = bs.asarray(RNG.uniform(size=(5, 7)) > 0.3).at[:, 0].set(True)
+OPTIONS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "scale": {"scale": 0.3},
+    "causal": {"causal": True},
+    "mask": {"mask": MASK},
+    "bias": {"bias": bs.asarray(RNG.normal(size=(4, 1, 7)))},
+    "soft cap": {"soft_cap": 2.0},
+    "score": {"score": lambda scores: scores * scores},
+    "all": {"mask": MASK, "bias": bs.ones((5, 7)) * 0.1, "causal": True, "soft_cap": 5.0},
+}
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+@pytest.mark.parametrize("groups", [4, 2, 1])
+def test_it_is_its_composition(name: str, groups: int) -> None:
+    given, options = tensors(groups=groups), OPTIONS[name]
+    found, expected = bs.attention(*given, **options), composed(*given, **options)
+    np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_so_are_its_gradients(name: str) -> None:
+    given, options = tensors(groups=2), OPTIONS[name]
+    pairs = [
+        bs.grad(lambda q, k, v, f=f: bs.sin(f(q, k, v, **options)).sum(), (0, 1, 2))(*given)
+        for f in (bs.attention, composed)
+    ]
+    for found, expected in zip(*pairs, strict=True):
+        np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-8, atol=1e-12)
+
+
+def test_the_bias_has_a_gradient() -> None:
+    given, bias = tensors(), bs.asarray(RNG.normal(size=(5, 7)))
+    pair = [
+        bs.grad(lambda b, f=f: bs.sin(f(*given, bias=b)).sum())(bias)
+        for f in (bs.attention, composed)
+    ]
+    np.testing.assert_allclose(pair[0].numpy(), pair[1].numpy(), rtol=1e-8)
+
+
+def test_other_ranks_jit_and_vmap() -> None:
+    q, k, v = tensors(groups=4)
+    expected = bs.attention(q, k, v).numpy()
+    np.testing.assert_array_equal(bs.jit(bs.attention)(q, k, v).numpy(), expected)
+    np.testing.assert_allclose(bs.vmap(bs.attention)(q, k, v).numpy(), expected, rtol=1e-12)
+    alone = bs.attention(q[1, 2], k[1, 2], v[1, 2])
+    np.testing.assert_allclose(alone.numpy(), expected[1, 2], rtol=1e-12)
+    deeper = bs.attention(q[None], k[None], v[None])
+    np.testing.assert_allclose(deeper.numpy()[0], expected, rtol=1e-12)
+
+
+def test_who_attends_to_nothing_gets_zeros() -> None:
+    given = tensors()
+    found = bs.attention(*given, mask=MASK.at[2].set(False)).numpy()
+    assert (found[:, :, 2] == 0).all()
+    assert np.isfinite(found).all()
+
+
+q, k, v = tensors()
+MISTAKES = [
+    Mistake(lambda: bs.attention(q, k, v[:, :, :3]), ValueError, "values 3 long"),
+    Mistake(lambda: bs.attention(q, k[..., :2], v), ValueError, "3 wide"),
+    Mistake(
+        lambda: bs.attention(q, k[:, :3], v[:, :3]), ValueError, "4 heads of queries cannot share 3"
+    ),
+    Mistake(lambda: bs.attention(q, k, v, mask=bs.ones((9, 7)) > 0), ValueError, "9"),
+    Mistake(lambda: bs.attention(bs.arange(4), k, v), ValueError, "length, width"),
+]
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_mistakes(mistake: Mistake) -> None:
+    check(mistake)
