@@ -11,13 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..ir import dtypes as ir
 from ..ir.func import Func
 from ..ir.tensor import Constant
 from ..ir.types import Tensor as TensorType
 from ..runtime.device import Device
 from .cache import Cache
-from .errors import DTypeError, fail
 from .functions.common import as_node
 from .handle import Handle, wrap
 from .node import Called, Leaf, Node, number_type, record_parts
@@ -124,10 +122,3 @@ def check_alive(nodes: Sequence[Node]) -> None:
 def tensors_among(values: Sequence[Any], name: str) -> list[Node]:
     """The nodes of leaves that must be tensors, or become such."""
     return [as_node(value, name) for value in values]
-
-
-def require_inexact(node: Node, name: str, what: str) -> None:
-    """Refuse what has no derivative because of its dtype."""
-    if node.type.dtype not in ir.INEXACT:
-        problem = f"{what} is {node.type}, and only floats and complex numbers have derivatives"
-        fail(DTypeError, name, problem, hint="cast it with `x.astype(bs.float32)`")

@@ -8,7 +8,7 @@ Never: a change to a parameter. A history lives as long as a handle on what was 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..ir.dtypes import INEXACT
 from ..ir.func import Func
@@ -19,9 +19,6 @@ from .cache import Cache
 from .functions.common import filled
 from .node import Called, Node, leaf, record_parts
 from .recording import Recording, lower
-
-if TYPE_CHECKING:
-    pass
 
 History = tuple["Segment", int]
 _LINEARISED: Cache[Any, tuple[Linearised, Plan]] = Cache(1024)
