@@ -19,7 +19,7 @@ from .grad import checked, conjugated
 from .handle import Handle, wrap
 from .history import Segment
 from .node import Node, record
-from .recording import gather
+from .recording import GATHERING, func_of, gather
 from .trace import refuse_value
 from .tree import tree_map
 
@@ -101,7 +101,7 @@ def _flow(node: Node, seed: Node) -> dict[Node, Node]:
         if at.history is None and at.buffer is not None:
             found[at] = _sum(found.get(at), cotangent)
             return
-        segment, place = at.history or (Segment(gather([at])), 0)
+        segment, place = at.history or (_segment_of(at), 0)
         if segment not in arrived:
             arrived[segment] = {}
             heappush(waiting, (-segment.serial, id(segment), segment))
@@ -116,6 +116,13 @@ def _flow(node: Node, seed: Node) -> dict[Node, Node]:
             arrive(at, cotangent)
     pairs = zip(found, conjugated(list(found.values())), strict=True)
     return {at: _untracked(cotangent) for at, cotangent in pairs}
+
+
+def _segment_of(node: Node) -> Segment:
+    """What a tensor that is still to be computed comes from."""
+    with GATHERING:
+        recording = gather([node])
+        return Segment(recording, func_of(recording))
 
 
 def _sum(one: Node | None, other: Node) -> Node:

@@ -9,11 +9,10 @@ Never: a traced function's stand-in.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from threading import RLock
 from typing import Any
 
 from ..ir.errors import IRError
-from ..ir.func import Module
+from ..ir.func import Func, Module
 from ..runtime.device import Device, current_device
 from ..runtime.steps import Plan, plan
 from .cache import Cache
@@ -30,14 +29,12 @@ from .handle import Handle
 from .history import Segment, keep_history
 from .node import Leaf, Node
 from .pending import forget, live
-from .recording import Recording, gather, lower
+from .recording import GATHERING, Recording, func_of, gather, lower
 from .tree import leaves_of
 
 _CALLED = {"gather": "index", "scatter": "at", "contract": "matmul"}
 """What users call an op that has another name on the tensor floor."""
 _PLANS: Cache[Any, Plan] = Cache(4096)
-_LOCK = RLock()
-"""Held while nodes are gathered and while buffers take the place of their operands."""
 
 
 def force(*wanted: Node, recompute: bool = False) -> None:
@@ -46,7 +43,7 @@ def force(*wanted: Node, recompute: bool = False) -> None:
     What depends on tensors that ask for gradients keeps what its derivative needs; with
     `recompute`, only what it takes to compute that again.
     """
-    with _LOCK:
+    with GATHERING:
         missing = [node for node in wanted if node.buffer is None]
         if not missing:
             return
@@ -80,16 +77,17 @@ def sync(*tensors: Any) -> None:
 
 
 def _compute(nodes: Sequence[Node], device: Device, recompute: bool) -> None:
-    with _LOCK:
+    with GATHERING:
         recording = gather(nodes)
         inputs = [buffer_of(node) for node in recording.inputs]
+        func = func_of(recording)
     tracked = any(node.tracked for node in nodes)
     if tracked and not recompute:
-        buffers, segment = keep_history(recording, device, inputs, run)
+        buffers, segment = keep_history(recording, func, device, inputs, run)
     else:
-        buffers = run(recording, _plan_of(recording, device), device, inputs)
-        segment = Segment(recording) if tracked else None
-    with _LOCK:
+        buffers = run(recording, _plan_of(recording, func, device), device, inputs)
+        segment = Segment(recording, func) if tracked else None
+    with GATHERING:
         for place, (node, buffer) in enumerate(zip(nodes, buffers, strict=True)):
             settle(node, buffer, device)
             if segment is not None and node.tracked:
@@ -102,10 +100,10 @@ def settle(node: Node, buffer: Any, device: Device) -> None:
     node.cls, node.operands, node.attributes, node.regions = Leaf, (), (), ()
 
 
-def _plan_of(recording: Recording, device: Device) -> Plan:
+def _plan_of(recording: Recording, func: Func, device: Device) -> Plan:
     key = (device, recording.key)
     found = _PLANS.get(key)
-    return found or _PLANS.put(key, plan(lower(recording), device))
+    return found or _PLANS.put(key, plan(func, device))
 
 
 def run(recording: Recording, compiled: Plan, device: Device, inputs: Sequence[Any]) -> Any:
@@ -131,8 +129,12 @@ def run_plan(compiled: Plan, inputs: Sequence[Any], sizes: Mapping[str, int] | N
 
 def _precise(recording: Recording, device: Device, inputs: Sequence[Any]) -> IRError | None:
     """The error of this very recording: the step may have been compiled for another's lines."""
+    with GATHERING:
+        if any([node.buffer is not None for node in recording.nodes]):
+            return None  # another thread has computed a part of it meanwhile
+        func = lower(recording)
     try:
-        device.target.compile(Module([lower(recording)]))(inputs, {})
+        device.target.compile(Module([func]))(inputs, {})
     except IRError as error:
         return error
     return None

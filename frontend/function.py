@@ -15,15 +15,12 @@ from ..ir.func import Func
 from ..ir.tensor import Constant
 from ..ir.types import Tensor as TensorType
 from ..runtime.device import Device
-from .cache import Cache
 from .functions.common import as_node
 from .handle import Handle, wrap
 from .node import Called, Leaf, Node, number_type, record_parts
-from .recording import gather, lower
+from .recording import GATHERING, func_of, gather
 from .trace import Trace
 from .tree import Structure, flatten
-
-_FUNCS: Cache[Any, Func] = Cache(4096)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +97,9 @@ def finish(
     def comes_from_outside(node: Node) -> bool:
         return node.cls is Leaf or (node.serial < current.serial and node.cls is not Constant)
 
-    recording = gather(outputs, current.arguments, comes_from_outside)
-    func = _FUNCS.get(recording.key) or _FUNCS.put(recording.key, lower(recording))
+    with GATHERING:
+        recording = gather(outputs, current.arguments, comes_from_outside)
+        func = func_of(recording)
     captures = tuple(recording.inputs[len(current.arguments) :])
     return Traced(func, captures, structure, places, static)
 

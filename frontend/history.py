@@ -18,7 +18,7 @@ from ..runtime.steps import Plan, plan
 from .cache import Cache
 from .functions.common import filled
 from .node import Called, Node, leaf, record_parts
-from .recording import Recording, lower
+from .recording import Recording
 
 History = tuple["Segment", int]
 _LINEARISED: Cache[Any, tuple[Linearised, Plan]] = Cache(1024)
@@ -34,11 +34,11 @@ class Segment:
     __slots__ = ("inputs", "key", "recipe", "residuals", "serial", "types")
 
     def __init__(
-        self, recording: Recording, recipe: Any = None, residuals: Sequence[Node] | None = None
+        self, recording: Recording, recipe: Func, residuals: Sequence[Node] | None = None
     ) -> None:
         self.inputs = tuple(recording.inputs)
         self.key = recording.key
-        self.recipe = recipe or lower(recording)
+        self.recipe = recipe
         self.residuals = residuals
         self.serial = max((node.serial for node in recording.nodes), default=0)
         self.types = tuple([node.type for node in recording.outputs])
@@ -66,14 +66,18 @@ class Segment:
 
 
 def keep_history(
-    recording: Recording, device: Device, inputs: Sequence[Any], run: Callable[..., Sequence[Any]]
+    recording: Recording,
+    func: Func,
+    device: Device,
+    inputs: Sequence[Any],
+    run: Callable[..., Sequence[Any]],
 ) -> tuple[Sequence[Any], Segment]:
     """Run a recording in its linearised form; the buffers of its outputs, and their history."""
     flags = tuple([node.tracked for node in recording.inputs])
     key = (device, recording.key, flags)
     found = _LINEARISED.get(key)
     if found is None:
-        linearised = linearise(lower(recording), flags)
+        linearised = linearise(func, flags)
         found = _LINEARISED.put(key, (linearised, plan(linearised.forward, device)))
     linearised, compiled = found
     made = run(recording, compiled, device, inputs)

@@ -9,15 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
+from threading import RLock
 from typing import Any, NamedTuple
 
 from ..ir.builder import Builder
 from ..ir.func import Func, Return, Yield
 from ..ir.values import AnyValue, Block
 from ..passes.copying import inline
+from .cache import Cache
 from .node import Argument, Called, Leaf, Node, Part
 
 IsInput = Callable[[Node], bool]
+GATHERING = RLock()
+"""Held while nodes are gathered and lowered, and while buffers take the place of their operands."""
+_FUNCS: Cache[Any, Func] = Cache(4096)
 
 
 class Recording(NamedTuple):
@@ -79,6 +84,11 @@ def _numbered(nodes: list[Node], inputs: list[Node], outputs: Sequence[Node]) ->
         numbers[node] = number
     wanted = tuple([numbers[each] if each in numbers else number_input(each) for each in outputs])
     return Recording(nodes, inputs, list(outputs), (tuple(entries), wanted))
+
+
+def func_of(recording: Recording) -> Func:
+    """The func of an equal recording; its lines may be those of another one."""
+    return _FUNCS.get(recording.key) or _FUNCS.put(recording.key, lower(recording))
 
 
 def lower(recording: Recording, name: str = "step") -> Func:

@@ -2,8 +2,10 @@
 
 import gc
 import re
+import sys
 import tracemalloc
-from threading import Thread
+from collections.abc import Iterator
+from threading import Barrier, Thread
 from typing import Any
 
 import numpy as np
@@ -295,3 +297,41 @@ def test_ops_go_by_the_names_that_users_know() -> None:
     with pytest.raises(bs.OperationFailed, match=r"^cholesky: ") as caught:
         bs.linalg.cholesky(-bs.eye(2)).sync()
     assert caught.value.operation == "cholesky"
+
+
+@pytest.fixture
+def quick_turns() -> Iterator[None]:
+    """Threads take turns a thousand times as often as they do."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(before / 1000)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("quick_turns")
+def test_threads_force_one_recording_at_once() -> None:
+    x = bs.asarray(np.linspace(0, 1, 64))
+    errors: list[BaseException] = []
+    for attempt in range(8):
+        shared = x
+        for step in range(100):
+            shared = bs.sin(shared * 1.01) + (attempt + step)
+        barrier, found = Barrier(4), list[np.ndarray]()
+
+        def read(
+            tensor: bs.Tensor = shared, barrier: Barrier = barrier, found: list[np.ndarray] = found
+        ) -> None:
+            try:
+                barrier.wait()
+                found.append(tensor.numpy())
+            except BaseException as error:
+                errors.append(error)
+
+        threads = [Thread(target=read) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for each in found:
+            np.testing.assert_array_equal(each, shared.numpy())
+    assert not errors
