@@ -9,7 +9,7 @@ from brimstone.ir.dtypes import f64
 from brimstone.ir.interpreter import interpret
 from brimstone.ir.tensor.rules import no_tangent
 from brimstone.passes.differentiate import jvp, vjp
-from kit import slopes_of_matrices  # noqa: F401
+from kit import slopes_of_matrices  # noqa: F401 (it adds its cases to the table)
 from kit.derivatives import check_derivatives
 from kit.recipes import drawable
 from kit.slopes import WITHOUT, Case, cases, one_op, rule_of

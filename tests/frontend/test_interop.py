@@ -128,8 +128,8 @@ def test_parameters_stay_parameters() -> None:
 def test_pythons_protocols() -> None:
     tensor = x()
     one = bs.asarray(2)
-    assert (tensor == None) is False  # noqa: E711
-    assert (tensor != None) is True  # noqa: E711
+    assert (tensor == None) is False  # noqa: E711 (this very comparison is tested)
+    assert (tensor != None) is True  # noqa: E711 (as above)
     assert {tensor: 1}[tensor] == 1
     assert len({tensor, tensor, x()}) == 2
     assert [row.tolist() for row in tensor] == tensor.tolist()

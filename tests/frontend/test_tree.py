@@ -59,9 +59,9 @@ MISTAKES = [
         lambda: bs.tree_map(lambda a, b: a, Layer(1, "x"), Layer(1, "y")), ValueError, "structure"
     ),
     Mistake(lambda: bs.tree_flatten([1, 2])[1].build([1]), bs.ArgumentError, "1 leaves"),
-    Mistake(lambda: bs.register_tree(5, len, len), bs.ArgumentError, "expected a class, got int"),  # type: ignore[arg-type]
-    Mistake(lambda: bs.register_tree(Box, 5, len), bs.ArgumentError, "expected a function"),  # type: ignore[arg-type]
-    Mistake(lambda: bs.tree_flatten(Box(1, [])), bs.ArgumentError, "not hashable"),  # type: ignore[arg-type]
+    Mistake(lambda: bs.register_tree(5, len, len), bs.ArgumentError, "expected a class, got int"),
+    Mistake(lambda: bs.register_tree(Box, 5, len), bs.ArgumentError, "expected a function"),
+    Mistake(lambda: bs.tree_flatten(Box(1, [])), bs.ArgumentError, "not hashable"),  # pyright: ignore[reportArgumentType]
 ]
 
 

@@ -294,6 +294,7 @@ def check_relations(
     answers = {
         "at most": (facts.at_most(*pair), all(left <= right for left, right in values)),
         "less": (facts.less(*pair), all(left < right for left, right in values)),
+        "more": (facts.less(*reversed(pair)), all(left > right for left, right in values)),
         "equal": (facts.equal(*pair), all(left == right for left, right in values)),
         "divides": (facts.divides(factor, pair[0]), all(left % factor == 0 for left, _ in values)),
     }
@@ -317,4 +318,4 @@ def test_every_answer_holds_for_all_sizes(seed: int) -> None:
             pairs = list(itertools.compress(zip(lefts, rights, strict=True), holds))
             proved += check_relations(facts, (left, right), pairs, draw.randint(1, 8))
             check_bounds(facts, left, [value for value, _ in pairs])
-    assert proved > 240
+    assert proved > 250

@@ -69,4 +69,4 @@ def _of_value(value: AnyValue) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    print(table(census(random_programs(int(sys.argv[1])))))
+    print(table(census(random_programs(int((*sys.argv, 2000)[1])))))
