@@ -18,7 +18,7 @@ from brimstone.ir.declare import Op
 from brimstone.ir.dims import Symbol
 from brimstone.ir.func import Func, Module, Return
 from brimstone.ir.locations import Location
-from kit import draw_control, draw_indices, draw_matrices, draw_sums, draw_values, draw_views  # noqa: F401
+from kit import draw_control, draw_indices, draw_matrices, draw_sums, draw_values, draw_views  # noqa: F401 (they add recipes)
 from kit.draft import Draft, Unsuitable
 from kit.recipes import drawable, recipe_of
 

@@ -202,7 +202,7 @@ def carried(body: str, start: int = 0) -> dict[str | None, str]:
         yield %d, %i
       }} : tensor<[], i32>, tensor<[n], i64>
       return %end
-    }}""")  # noqa: E501
+    }}""")  # noqa: E501 (IR text has long lines)
     verify(module)
     return {value.name: str(range_) for value, range_ in ranges(module.main).items()}
 

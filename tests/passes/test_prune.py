@@ -16,7 +16,7 @@ func @f<n: 0..64>(%x: tensor<[n], f32>, %y: tensor<[n], f32>) -> tensor<[n], f32
   } : tensor<[n], f32>, tensor<[n], f32> at "model.py":3
   return %a
 }
-"""  # noqa: E501
+"""  # noqa: E501 (IR text has long lines)
 
 
 def pruned(fuel: int | None) -> tuple[str, list[str]]:
