@@ -23,7 +23,7 @@ from .function import StandIn, stand_in
 from .functions.common import upload
 from .handle import Handle
 from .node import Node
-from .tree import flatten, leaves_of
+from .tree import LEAF, flatten, leaves_of
 
 NUMBERS = (bool, int, float, complex)
 
@@ -174,16 +174,19 @@ class Roles:
         self, dynamic: OpenSizes, made: Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
         """Put symbols in the place of the named sizes."""
-        given = dict(zip(self.parameters, args, strict=False)) | kwargs
-        kinds = list(made.kind)
-        for name in dynamic.axes:
-            node = dynamic_node(given.get(name))
-            if node is None:
-                fail(ArgumentError, "jit", f"{name} has named sizes, and is given no tensor")
-            at = made.nodes.index(node)
-            opened = dynamic.open(name, node.type, made.sizes)
-            made.like[at] = made.like[at]._replace(type=opened)
-            kinds[1 + made.places[at]] = made.like[at]
+        by_place, by_name = made.structure.children
+        names = (*list(self.parameters)[: len(args)], *kwargs)
+        kinds, place = list(made.kind), 0
+        opened: set[str] = set()
+        for name, structure in zip(names, (*by_place.children, *by_name.children), strict=False):
+            if name in dynamic.axes and structure is LEAF and place in made.places:
+                at = made.places.index(place)
+                type_ = dynamic.open(name, made.nodes[at].type, made.sizes)
+                kinds[1 + place] = made.like[at] = made.like[at]._replace(type=type_)
+                opened.add(name)
+            place += structure.count
+        for name in dynamic.axes.keys() - opened:
+            fail(ArgumentError, "jit", f"{name} has named sizes, and is given no tensor")
         made.kind = tuple(kinds)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from ..ir import dtypes as ir
 from ..ir import tensor as ops
 from .errors import ArgumentError, ShapeError, expect_functions, fail
-from .function import Traced, stand_in, trace
+from .function import Traced, of_leaves, stand_in, trace
 from .functions.common import as_node
 from .handle import Handle, wrap
 from .node import Node, record_parts
@@ -140,15 +140,8 @@ def _on_tensors(
     """The tensors among arguments, and the function of these alone."""
     leaves, structure = flatten((args, kwargs))
     places = [at for at, leaf in enumerate(leaves) if isinstance(leaf, Handle)]
-
-    def run(values: list[Any]) -> Any:
-        inner = list(leaves)
-        for place, value in zip(places, values, strict=True):
-            inner[place] = value
-        inner_args, inner_kwargs = structure.build(inner)
-        return function(*inner_args, **inner_kwargs)
-
-    return [leaves[place].node for place in places], run
+    nodes = [leaves[place].node for place in places]
+    return nodes, of_leaves(function, leaves, structure, places)
 
 
 def _recorded(op: Any, operands: tuple[Node, ...], funcs: tuple[Any, ...], traced: Traced) -> Any:

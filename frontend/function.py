@@ -62,6 +62,21 @@ def stand_in(node: Node) -> StandIn:
     return StandIn(node.type, node.device, number_type(node))
 
 
+def of_leaves(
+    function: Callable[..., Any], leaves: Sequence[Any], structure: Structure, places: Sequence[int]
+) -> Callable[[Sequence[Any]], Any]:
+    """A function of `(args, kwargs)`, taken apart, as one of the leaves at some places alone."""
+
+    def run(values: Sequence[Any]) -> Any:
+        inner = list(leaves)
+        for place, value in zip(places, values, strict=True):
+            inner[place] = value
+        args, kwargs = structure.build(inner)
+        return function(*args, **kwargs)
+
+    return run
+
+
 def trace(
     kind: str,
     function: Callable[[list[Any]], Any],

@@ -16,7 +16,7 @@ from ..ir import tensor as ops
 from ..passes.batch import batch
 from .cache import Cache
 from .errors import ArgumentError, AxisError, ShapeError, expect_functions, fail
-from .function import StandIn, call, trace
+from .function import StandIn, call, of_leaves, trace
 from .functions.common import as_axis, as_node, broadcast_node
 from .handle import Handle, wrap
 from .node import Node, record
@@ -46,13 +46,7 @@ def vmap(
         places = [at for at, node in enumerate(nodes) if node is not None]
         moved = [node for node in nodes if node is not None]
 
-        def one(values: list[Any]) -> Any:
-            inner = list(leaves)
-            for place, value in zip(places, values, strict=True):
-                inner[place] = value
-            inner_args, inner_kwargs = structure.build(inner)
-            return function(*inner_args, **inner_kwargs)
-
+        one = of_leaves(function, leaves, structure, places)
         like = [StandIn(node.type.with_shape(node.type.shape[1:]), node.device) for node in moved]
         name = axis_name or f"vmap {next(_UNNAMED)}"
         traced = trace("vmap", one, like, lambda current, _: _name_axis(current, name))

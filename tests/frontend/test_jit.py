@@ -187,6 +187,16 @@ def test_open_sizes_are_compiled_once() -> None:
     assert str(shapes[0][0]) == "n"
 
 
+def test_open_sizes_of_arrays_and_of_one_tensor_twice() -> None:
+    f = bs.jit(lambda x, y: x + y, dynamic={"x": {0: "n"}, "y": {0: "n"}})
+    one = line(3)
+    assert f(one, one).numpy().tolist() == [0, 2, 4]
+    assert f(np.ones(4, np.float32), y=np.ones(4, np.float32)).numpy().tolist() == [2] * 4
+    assert len(f.plans) == 2  # with and without a keyword
+    assert f(line(5), line(5)).shape == (5,)
+    assert len(f.plans) == 2
+
+
 def test_open_sizes_have_bounds_and_agree() -> None:
     n = bs.dim("n", 2, 8, 2)
     f = bs.jit(lambda x, y: x + y, dynamic={"x": {0: n}, "y": {0: n}})
