@@ -175,10 +175,11 @@ class Roles:
     ) -> None:
         """Put symbols in the place of the named sizes."""
         by_place, by_name = made.structure.children
-        names = (*list(self.parameters)[: len(args)], *kwargs)
+        positional = [*self.parameters, *[""] * len(args)][: len(args)]
+        names = (*positional, *kwargs)
         kinds, place = list(made.kind), 0
         opened: set[str] = set()
-        for name, structure in zip(names, (*by_place.children, *by_name.children), strict=False):
+        for name, structure in zip(names, (*by_place.children, *by_name.children), strict=True):
             if name in dynamic.axes and structure is LEAF and place in made.places:
                 at = made.places.index(place)
                 type_ = dynamic.open(name, made.nodes[at].type, made.sizes)
