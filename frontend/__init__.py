@@ -38,9 +38,11 @@ if TYPE_CHECKING:  # the lazy names, for tools that read the source
     from .functions.keys import manual_seed
     from .functions.logic import *
     from .functions.manipulation import *
+    from .functions.masks import *
     from .functions.padding import *
     from .functions.products import *
     from .functions.reductions import *
+    from .functions.repeating import *
     from .functions.rounding import *
     from .functions.sorting import *
     from .functions.special import *

@@ -14,18 +14,20 @@ from typing import Any
 import numpy as np
 
 from ..ir.locations import Location
+from ..ir.types import Tensor as TensorType
 from .bundle import bundle_of
 from .caller import user_line
 from .dtypes import DEFAULTS
 from .dynamic import Dynamic, OpenSizes
 from .errors import ArgumentError, fail
-from .function import StandIn, stand_in
+from .function import StandIn
 from .functions.common import upload
 from .handle import Handle
-from .node import Node
+from .node import Node, number_type
 from .tree import LEAF, flatten, leaves_of
 
 NUMBERS = (bool, int, float, complex)
+_NUMBER_TYPES: dict[type, type] = {each: each for each in NUMBERS}
 
 
 class Static:
@@ -46,37 +48,58 @@ class Static:
 
 
 class Arguments:
-    """The arguments of one call, taken apart."""
+    """The arguments of one call, taken apart: the nodes of tensors, and what they count as."""
 
-    __slots__ = ("kind", "leaves", "like", "nodes", "places", "sizes", "structure")
+    __slots__ = ("leaves", "nodes", "places", "sizes", "structure", "types")
 
     def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.leaves, self.structure = flatten((args, kwargs))
+        found = [
+            leaf.node if isinstance(leaf, Handle) else dynamic_node(leaf) for leaf in self.leaves
+        ]
+        self.places = [place for place, node in enumerate(found) if node is not None]
+        self.nodes = [node for node in found if node is not None]
+        self.types: list[TensorType] = [node.type for node in self.nodes]
         self.sizes: dict[str, int] = {}
-        self.places: list[int] = []
-        self.nodes: list[Node] = []
-        self.like: list[StandIn] = []
-        kinds: list[Any] = [self.structure]
-        for place, value in enumerate(self.leaves):
-            node = dynamic_node(value)
-            if node is None:
-                kinds.append(value if isinstance(value, Static) else Static(value))
-                continue
-            number = value.__class__ if value.__class__ in NUMBERS else None
-            like = stand_in(node) if number is None else StandIn(node.type, None, number)
-            self.places.append(place)
-            self.nodes.append(node)
-            self.like.append(like)
-            kinds.append(like)
-        self.kind = tuple(kinds)
+
+    @property
+    def numbers(self) -> list[type | None]:
+        """For each node the type of the Python number that it was made of, if it was."""
+        leaves = self.leaves
+        return [_NUMBER_TYPES.get(type(leaves[place])) for place in self.places]
+
+    @property
+    def kind(self) -> tuple[Any, ...]:
+        """What decides how the function is compiled, and nothing else."""
+        static = set(range(len(self.leaves))).difference(self.places)
+        return (
+            self.structure,
+            tuple(self.types),
+            tuple([id(node.device) for node in self.nodes]),  # there is one of each, for good
+            tuple(self.numbers),
+            tuple([(place, Static(bare(self.leaves[place]))) for place in sorted(static)]),
+        )
+
+    @property
+    def like(self) -> list[StandIn]:
+        """What is known of each node while the function is traced."""
+        return [
+            StandIn(type_, None if number else node.device, number or number_type(node))
+            for type_, number, node in zip(self.types, self.numbers, self.nodes, strict=True)
+        ]
 
     def rebuilt(self, values: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments with these tensors in the places of their own, and static ones bare."""
-        leaves = [leaf.value if isinstance(leaf, Static) else leaf for leaf in self.leaves]
+        leaves = [bare(leaf) for leaf in self.leaves]
         for place, value in zip(self.places, values, strict=True):
             leaves[place] = value
         args, kwargs = self.structure.build(leaves)
         return args, kwargs
+
+
+def bare(value: Any) -> Any:
+    """A static argument itself."""
+    return value.value if isinstance(value, Static) else value
 
 
 def dynamic_node(value: Any) -> Node | None:
@@ -87,36 +110,6 @@ def dynamic_node(value: Any) -> Node | None:
         array = np.asarray(value, DEFAULTS[value.__class__].dtype)
         return upload(array, None, "jit")
     return upload(value, None, "jit") if isinstance(value, np.ndarray | np.generic) else None
-
-
-def quick_kind(args: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[Any]]:
-    """The kind of arguments that are computed tensors and whole bundles, and their buffers.
-
-    The kind of other arguments is one that no entry has.
-    """
-    kinds: list[Any] = [len(args), None]
-    buffers: list[Any] = []
-    for arg in args:
-        if isinstance(arg, Handle):
-            node = arg.node
-            if node.buffer is None or node.tracked:
-                return NOT_QUICK, buffers
-            kind, device = node.type, node.device
-            buffers.append(node.buffer)
-        else:
-            bundle = bundle_of(arg)
-            if bundle is None or bundle.buffers is None:
-                return NOT_QUICK, buffers
-            kind, device = bundle.kind, bundle.kind.device
-            buffers += bundle.buffers
-        if kinds[1] not in (None, device):
-            return NOT_QUICK, buffers
-        kinds.append(kind)
-        kinds[1] = device
-    return tuple(kinds), buffers
-
-
-NOT_QUICK: tuple[Any, ...] = (None, None)
 
 
 def give_away(tree: Any, location: Location) -> None:
@@ -177,18 +170,16 @@ class Roles:
         by_place, by_name = made.structure.children
         positional = [*self.parameters, *[""] * len(args)][: len(args)]
         names = (*positional, *kwargs)
-        kinds, place = list(made.kind), 0
+        place = 0
         opened: set[str] = set()
         for name, structure in zip(names, (*by_place.children, *by_name.children), strict=True):
             if name in dynamic.axes and structure is LEAF and place in made.places:
                 at = made.places.index(place)
-                type_ = dynamic.open(name, made.nodes[at].type, made.sizes)
-                kinds[1 + place] = made.like[at] = made.like[at]._replace(type=type_)
+                made.types[at] = dynamic.open(name, made.types[at], made.sizes)
                 opened.add(name)
             place += structure.count
         for name in dynamic.axes.keys() - opened:
             fail(ArgumentError, "jit", f"{name} has named sizes, and is given no tensor")
-        made.kind = tuple(kinds)
 
 
 def _listed(given: Some) -> tuple[Any, ...]:

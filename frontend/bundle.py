@@ -2,8 +2,9 @@
 
 Comes in: the buffers that a compiled function returned, and the structure of its result. Goes out:
 dicts and dataclasses that keep the buffers as one `Bundle`, until they are looked into; given to a
-compiled function again, they are taken as a whole, however many leaves they have.
-Never: a difference that a user can see: the first look makes the leaves.
+compiled function before that, they are taken as a whole, however many leaves they have.
+Never: a difference that a user can see. The first look makes the leaves and ends the bundle, so
+whatever happens to a leaf happens to the tree.
 """
 
 from __future__ import annotations
@@ -11,90 +12,113 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from itertools import islice
+from threading import RLock
+from typing import TYPE_CHECKING, Any
 
-from ..ir.locations import Location
+from ..ir.locations import UNKNOWN, Location
 from ..runtime.device import Device
 from .handle import wrap
-from .node import Node, leaf
+from .node import leaf
 from .tree import LEAF, Structure
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
 
 WORTHWHILE = 4
 """From how many leaves on a tree is made lazily."""
 
 
-class Kind(NamedTuple):
-    """What a bundle is but for its buffers; equal kinds are one object."""
+class Kind:
+    """What a tree of tensors is but for their values; equal kinds are one object.
 
-    structure: Structure
-    types: tuple[Any, ...]
-    device: Device
+    The device is None where there are no leaves.
+    """
+
+    __slots__ = ("_children", "device", "structure", "types")
+
+    def __init__(self, structure: Structure, types: tuple[Any, ...], device: Device | None) -> None:
+        self.structure, self.types, self.device = structure, types, device
+        self._children: tuple[Kind, ...] | None = None
+
+    @property
+    def children(self) -> tuple[Kind, ...]:
+        """The kinds of the children."""
+        if self._children is None:
+            made: list[Kind] = []
+            at = 0
+            for child in self.structure.children:
+                made.append(kind_of(child, self.types[at : at + child.count], self.device))
+                at += child.count
+            self._children = tuple(made)
+        return self._children
 
 
-_KINDS: dict[Kind, Kind] = {}
+_KINDS: dict[Any, Kind] = {}
+
+
+def kind_of(structure: Structure, types: tuple[Any, ...], device: Device | None) -> Kind:
+    """The kind of trees with this structure, of leaves with these types."""
+    key = (structure, types, device)
+    return _KINDS.get(key) or _KINDS.setdefault(key, Kind(*key))
 
 
 class Bundle:
-    """The buffers of a tree's leaves; `nodes` once the leaves have been made."""
+    """The buffers of a tree's leaves, which are still to be made; None once they are given away."""
 
-    __slots__ = ("buffers", "kind", "location", "nodes")
+    __slots__ = ("buffers", "kind", "location")
 
     def __init__(self, kind: Kind, buffers: Sequence[Any]) -> None:
-        self.kind = _KINDS.get(kind) or _KINDS.setdefault(kind, kind)
+        self.kind = kind
         self.buffers: Sequence[Any] | None = buffers
-        self.nodes: list[Node] | None = None
-        self.location: Location | None = None
+        self.location = UNKNOWN
 
-    def leaves(self) -> list[Node]:
-        """A node for each leaf."""
-        if self.nodes is None:
-            types, device = self.kind.types, self.kind.device
-            buffers = self.buffers if self.buffers is not None else [None] * len(types)
-            self.nodes = [leaf(*each, device) for each in zip(buffers, types, strict=True)]
-            if self.location is not None:
-                for node in self.nodes:
-                    node.location = self.location
-        return self.nodes
+    def children(self) -> list[Any]:
+        """The children of the tree: tensors, and trees that may be lazy in their turn."""
+        buffers = self.buffers
+        return self._dead_children() if buffers is None else _children(self.kind, buffers, True)
 
     def donate(self, location: Location) -> None:
         """Give the buffers away; whoever reads a leaf is told where that happened."""
         self.buffers, self.location = None, location
-        for node in self.nodes or ():
-            node.buffer, node.location = None, location
+
+    def _dead_children(self) -> list[Any]:
+        # Made with a buffer and then robbed of it: a tensor without one is pending from birth.
+        tensors = [_leaf(type_, self, self.kind.device) for type_ in self.kind.types]
+        for tensor in tensors:
+            tensor.node.buffer, tensor.node.location = None, self.location
+        rest = iter(tensors)
+        return [child.build([*islice(rest, child.count)]) for child in self.kind.structure.children]
+
+
+_FILLING = RLock()
+"""Held while leaves are made, so that every thread sees the same ones."""
 
 
 class LazyDict(dict[str, Any]):
-    """A dict whose values are made when it is first looked into."""
+    """A dict whose values are made when it is first looked into; until then it has a bundle."""
 
-    __slots__ = ("bundle", "filled")
+    __slots__ = ("bundle",)
 
     def __init__(self, bundle: Bundle) -> None:
         self.bundle: Bundle | None = bundle
-        self.filled = False
 
     def fill(self) -> None:
         """Make the values."""
-        if self.filled or self.bundle is None:
+        if self.bundle is None:
             return
-        self.filled = True
-        bundle = self.bundle
-        structure = bundle.kind.structure
-        for key, value in zip(structure.static, _children(bundle), strict=True):
-            dict.__setitem__(self, key, value)
-        if any([child is not LEAF for child in structure.children]):
-            self.bundle = None  # a child may change without this dict being told
-
-    def forget(self) -> None:
-        """Stand for no bundle any more, since the values are about to change."""
-        self.fill()
-        self.bundle = None
+        with _FILLING:
+            if self.bundle is not None:
+                keys = self.bundle.kind.structure.static
+                dict.update(self, zip(keys, self.bundle.children(), strict=True))
+                self.bundle = None
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         self.fill()
         return dict, (list(dict.items(self)),)
 
 
-def _looking(name: str) -> Any:
+def _filled_first(name: str) -> Any:
     inherited = getattr(dict, name)
 
     def method(self: LazyDict, *args: Any, **kwargs: Any) -> Any:
@@ -105,57 +129,47 @@ def _looking(name: str) -> Any:
     return method
 
 
-def _changing(name: str) -> Any:
-    inherited = getattr(dict, name)
-
-    def method(self: LazyDict, *args: Any, **kwargs: Any) -> Any:
-        self.forget()
-        return inherited(self, *args, **kwargs)
-
-    method.__name__ = name
-    return method
-
-
-LOOKING = (
-    "__contains__", "__eq__", "__ge__", "__getitem__", "__gt__", "__iter__", "__le__", "__len__",
-    "__lt__", "__ne__", "__or__", "__repr__", "__reversed__", "__ror__", "copy", "get", "items",
-    "keys", "values",
-)  # fmt: skip
-CHANGING = (
-    "__delitem__", "__ior__", "__setitem__", "clear", "pop", "popitem", "setdefault", "update",
-)  # fmt: skip
-for _name in LOOKING:
-    setattr(LazyDict, _name, _looking(_name))
-for _name in CHANGING:
-    setattr(LazyDict, _name, _changing(_name))
+for _name in (
+    "__contains__", "__delitem__", "__eq__", "__ge__", "__getitem__", "__gt__", "__ior__",
+    "__iter__", "__le__", "__len__", "__lt__", "__ne__", "__or__", "__repr__", "__reversed__",
+    "__ror__", "__setitem__", "clear", "copy", "get", "items", "keys", "pop", "popitem",
+    "setdefault", "update", "values",
+):  # fmt: skip
+    setattr(LazyDict, _name, _filled_first(_name))
 
 BUNDLE = "_brimstone_bundle"
-"""Under which name a frozen dataclass keeps its bundle."""
+"""Under which name a dataclass keeps its bundle until it is looked at."""
+_LAZY: set[type] = set()
 
 
 @cache
 def _lazy_class(cls: type) -> type:
     """A dataclass whose fields are made at the first look, which makes it plain again."""
+    fields = [each.name for each in dataclasses.fields(cls) if not each.metadata.get("static")]
+
+    def fill(tree: Any) -> None:
+        with _FILLING:
+            own = object.__getattribute__(tree, "__dict__")
+            if BUNDLE in own:
+                own.update(zip(fields, own[BUNDLE].children(), strict=True))
+                del own[BUNDLE]
+                object.__setattr__(tree, "__class__", cls)
 
     def look(self: Any, name: str) -> Any:
-        own = object.__getattribute__(self, "__dict__")
-        bundle = own[BUNDLE]
-        if name == BUNDLE:
-            return bundle
-        structure = bundle.kind.structure
-        fields = [each.name for each in dataclasses.fields(cls) if not each.metadata.get("static")]
-        own.update(zip(fields, _children(bundle), strict=True))
-        if any([child is not LEAF for child in structure.children]) or not _is_frozen(cls):
-            del own[BUNDLE]
-        object.__setattr__(self, "__class__", cls)
+        fill(self)
         return getattr(self, name)
 
-    namespace = {"__getattribute__": look, "__module__": cls.__module__, "__doc__": cls.__doc__}
-    return type(cls.__name__, (cls,), namespace)
+    def change(self: Any, name: str, *value: Any) -> None:
+        fill(self)
+        (setattr if value else delattr)(self, name, *value)
 
-
-def _is_frozen(cls: Any) -> bool:
-    return cls.__dataclass_params__.frozen
+    namespace = {
+        "__getattribute__": look, "__setattr__": change, "__delattr__": change,
+        "__module__": cls.__module__, "__doc__": cls.__doc__,
+    }  # fmt: skip
+    made = type(cls.__name__, (cls,), namespace)
+    _LAZY.add(made)
+    return made
 
 
 def _takes_lazy(cls: Any) -> bool:
@@ -167,42 +181,39 @@ def _takes_lazy(cls: Any) -> bool:
     )
 
 
-def _children(bundle: Bundle) -> list[Any]:
-    """The children of a bundle's tree: leaves, and bundles of their own."""
-    nodes = bundle.leaves()
+def build(kind: Kind, buffers: Sequence[Any], inner: bool = False) -> Any:
+    """The tree of some results; large dicts and dataclasses in it are made lazily.
+
+    Inside a tree that was looked into, dataclasses are not: the user may ask what `type` they are.
+    """
+    structure = kind.structure
+    if structure is LEAF:
+        return _leaf(kind.types[0], buffers[0], kind.device)
+    cls = structure.cls
+    if structure.count >= WORTHWHILE and cls is dict:
+        return LazyDict(Bundle(kind, buffers))
+    if structure.count >= WORTHWHILE and not inner and _takes_lazy(cls):
+        made: Any = object.__new__(_lazy_class(cls))
+        own = object.__getattribute__(made, "__dict__")
+        own.update(_static_fields(cls, structure.static))
+        own[BUNDLE] = Bundle(kind, buffers)
+        return made
+    return structure.close(_children(kind, buffers, inner))
+
+
+def _children(kind: Kind, buffers: Sequence[Any], inner: bool) -> list[Any]:
     made: list[Any] = []
     at = 0
-    for child in bundle.kind.structure.children:
-        made.append(_grown(child, nodes[at : at + child.count]))
-        at += child.count
+    for child in kind.children:
+        end = at + child.structure.count
+        made.append(build(child, buffers[at:end], inner))
+        at = end
     return made
 
 
-def _grown(structure: Structure, nodes: Sequence[Node]) -> Any:
-    return wrap(nodes[0]) if structure is LEAF else structure.build([wrap(node) for node in nodes])
-
-
-def build(structure: Structure, buffers: Sequence[Any], types: Any, device: Device) -> Any:
-    """The tree of some results; large dicts and dataclasses in it are made lazily."""
-    if structure is LEAF:
-        return wrap(leaf(buffers[0], types[0], device))
-    cls = structure.cls
-    if structure.count >= WORTHWHILE and (cls is dict or (cls is not None and _takes_lazy(cls))):
-        bundle = Bundle(Kind(structure, types, device), buffers)
-        if cls is dict:
-            return LazyDict(bundle)
-        made = object.__new__(_lazy_class(cls))
-        object.__getattribute__(made, "__dict__").update(
-            {BUNDLE: bundle, **_static_fields(cls, structure.static)}
-        )
-        return made
-    children: list[Any] = []
-    at = 0
-    for child in structure.children:
-        end = at + child.count
-        children.append(build(child, buffers[at:end], types[at:end], device))
-        at = end
-    return structure.close(children)
+def _leaf(type_: Any, buffer: Any, device: Device | None) -> Tensor:
+    assert device is not None
+    return wrap(leaf(buffer, type_, device))
 
 
 def _static_fields(cls: Any, values: tuple[Any, ...]) -> dict[str, Any]:
@@ -211,9 +222,8 @@ def _static_fields(cls: Any, values: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def bundle_of(tree: Any) -> Bundle | None:
-    """The bundle that a tree stands for, if nobody has changed it since it was made."""
+    """The bundle that a tree stands for, if nobody has looked into it."""
     cls = type(tree)
     if cls is LazyDict:
         return tree.bundle
-    own = object.__getattribute__(tree, "__dict__") if hasattr(cls, "__dataclass_fields__") else {}
-    return own.get(BUNDLE)
+    return object.__getattribute__(tree, "__dict__").get(BUNDLE) if cls in _LAZY else None

@@ -7,10 +7,10 @@ Never: a size that is not named; those are plain integers, one compiled function
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..ir.dims import DimError, Symbol
+from ..ir.dims import Dim, DimError, Symbol, evaluate, symbols
 from ..ir.types import Tensor as TensorType
 from .errors import ArgumentError, ShapeError, fail
 from .functions.common import as_axis
@@ -51,3 +51,16 @@ class OpenSizes:
                 fail(ShapeError, "jit", f"the size {size.name} of {name} is {found}, not {bounds}")
             shape[place] = size
         return type_.with_shape(tuple(shape))
+
+
+def plain(value: Any, sizes: Mapping[str, int]) -> Any:
+    """A size as the number that it is where its symbols are these; anything else as it is."""
+    if not isinstance(value, Dim):
+        return value
+    return evaluate(value, {each: sizes[each.name] for each in symbols(value)})
+
+
+def plain_types(types: Sequence[Any], sizes: Mapping[str, int]) -> tuple[Any, ...]:
+    """The types with plain numbers for sizes."""
+    shapes = [tuple([plain(size, sizes) for size in type_.shape]) for type_ in types]
+    return tuple([type_.with_shape(shape) for type_, shape in zip(types, shapes, strict=True)])

@@ -9,23 +9,27 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from ..ir.func import Func, Module
+from ..ir.func import Module
 from ..ir.printer import print_module
 from .arguments import Arguments
 from .function import Traced
 
 
 class Lowered:
-    """A function as IR: `ir` is the module; printed, it is the text with the user's lines."""
+    """A function as IR: `ir` is the module; printed, it is the text with the user's lines.
 
-    def __init__(self, func: Func) -> None:
-        self.ir = Module([func])
+    It is one func, or where sizes depend on values one for each stage, in order.
+    """
+
+    def __init__(self, traced: Traced) -> None:
+        steps = () if traced.stages is None else traced.stages.steps
+        self.ir = Module([stage.func for stage in steps] or [traced.func])
 
     def __str__(self) -> str:
         return print_module(self.ir, locations=True)
 
     def __repr__(self) -> str:
-        return f"<lowered function of {sum(1 for _ in self.ir.main.walk())} ops>"
+        return f"<lowered function of {sum(1 for func in self.ir for _ in func.walk())} ops>"
 
 
 class Explanation:
@@ -33,6 +37,7 @@ class Explanation:
 
     def __init__(self, traced: Traced, given: Arguments, kinds: int) -> None:
         self.func, self.kinds = traced.func, kinds
+        self.results, self.stages = traced.results, traced.stages
         self.captures = [node.type for node in traced.captures]
         self.arguments = [like.type for like in given.like]
 
@@ -48,13 +53,27 @@ class Explanation:
         )
         return list(found.items())
 
+    def splits(self) -> list[str]:
+        """Where the function is split into stages, for which line, and why."""
+        steps = () if self.stages is None else self.stages.steps
+        text = [f"runs in {len(steps)} stages"] if steps else []
+        for place, stage in enumerate(steps):
+            text += [
+                f"  split after stage {place}: `{bound.operation}` at {bound.location} "
+                "gives as many elements as its data say; the host reads "
+                f"{bound.symbol} (0..{bound.symbol.maximum})"
+                for bound in stage.ends
+            ]
+        return text
+
     def __str__(self) -> str:
-        results = ", ".join(str(value.type) for value in self.func.results)
+        results = ", ".join(map(str, self.results))
         taken = ", ".join(map(str, self.arguments)) or "nothing"
         text = [f"takes {taken}; returns {results or 'nothing'}"]
         if self.captures:
             text.append(f"reads from outside: {', '.join(map(str, self.captures))}")
         text.append(f"kinds of arguments compiled so far: {self.kinds}")
+        text += self.splits()
         text.append(f"{sum(self.ops.values())} ops: {_counted(self.ops)}")
         text += [f"  {line}: {count}" for line, count in self.lines()]
         return "\n".join(text)

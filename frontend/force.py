@@ -2,20 +2,22 @@
 
 Comes in: nodes whose values are wanted now. Goes out: the same nodes, holding buffers. What this
 thread has recorded and somebody still holds is computed along, so nothing is computed twice; and
-an equal recording runs the step compiled for the first one.
+an equal recording runs the step compiled for the first one, or several, one after another.
 Never: a traced function's stand-in.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..ir.dtypes import INEXACT
 from ..ir.errors import IRError
-from ..ir.func import Func, Module
+from ..ir.func import Module
 from ..runtime.device import Device, current_device
-from ..runtime.steps import Plan, plan
-from .cache import Cache
+from ..runtime.steps import Plan
+from .cuts import cut
 from .errors import (
     DeadTensorError,
     DeviceError,
@@ -26,15 +28,16 @@ from .errors import (
     failure,
 )
 from .handle import Handle
-from .history import Segment, keep_history
+from .history import segment_of
 from .node import Leaf, Node
 from .pending import forget, live
-from .recording import GATHERING, Recording, func_of, gather, lower
+from .prefixes import COMPILED
+from .ready import Piece, find, make
+from .recording import GATHERING, Recording, gather, lower
 from .tree import leaves_of
 
 _CALLED = {"gather": "index", "scatter": "at", "contract": "matmul"}
 """What users call an op that has another name on the tensor floor."""
-_PLANS: Cache[Any, Plan] = Cache(4096)
 
 
 def force(*wanted: Node, recompute: bool = False) -> None:
@@ -77,19 +80,36 @@ def sync(*tensors: Any) -> None:
 
 
 def _compute(nodes: Sequence[Node], device: Device, recompute: bool) -> None:
+    """Compute nodes: as one step where that is compiled, else in pieces that are, then the rest."""
+    pieces = _compiled(nodes, device, recompute)
+    while pieces:  # each is let go when it is done, with the nodes that nobody reads any more
+        _run_piece(pieces.popleft())
+    rest = [node for node in nodes if node.buffer is None]
+    if rest:
+        piece = make(rest, device, recompute)
+        COMPILED.add(piece.step)
+        _run_piece(piece)
+
+
+def _compiled(nodes: Sequence[Node], device: Device, recompute: bool) -> deque[Piece]:
     with GATHERING:
         recording = gather(nodes)
-        inputs = [buffer_of(node) for node in recording.inputs]
-        func = func_of(recording)
-    tracked = any(node.tracked for node in nodes)
-    if tracked and not recompute:
-        buffers, segment = keep_history(recording, func, device, inputs, run)
-    else:
-        buffers = run(recording, _plan_of(recording, func, device), device, inputs)
-        segment = Segment(recording, func) if tracked else None
+        for node in recording.inputs:
+            buffer_of(node)
+        whole = find(recording, device, recompute)
+        return cut(recording, device, recompute) if whole is None else deque([whole])
+
+
+def _run_piece(piece: Piece) -> None:
+    recording, step, places = piece
     with GATHERING:
-        for place, (node, buffer) in enumerate(zip(nodes, buffers, strict=True)):
-            settle(node, buffer, device)
+        inputs = [buffer_of(node) for node in recording.inputs]
+    buffers = run(recording, step.plan, step.device, inputs)
+    tracked = any([node.tracked for node in places])
+    segment = segment_of(recording, step, buffers) if tracked else None
+    with GATHERING:
+        for node, place in places.items():
+            settle(node, buffers[place], step.device)
             if segment is not None and node.tracked:
                 node.history = (segment, place)
 
@@ -98,12 +118,7 @@ def settle(node: Node, buffer: Any, device: Device) -> None:
     """Put a buffer in the place of a node's operands."""
     node.buffer, node.device = buffer, device
     node.cls, node.operands, node.attributes, node.regions = Leaf, (), (), ()
-
-
-def _plan_of(recording: Recording, func: Func, device: Device) -> Plan:
-    key = (device, recording.key)
-    found = _PLANS.get(key)
-    return found or _PLANS.put(key, plan(func, device))
+    node.tracked = node.tracked and node.type.dtype in INEXACT  # nothing else has a derivative
 
 
 def run(recording: Recording, compiled: Plan, device: Device, inputs: Sequence[Any]) -> Any:

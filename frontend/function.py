@@ -7,7 +7,7 @@ Never: a transformation; those work on the func.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,10 +15,13 @@ from ..ir.func import Func
 from ..ir.tensor import Constant
 from ..ir.types import Tensor as TensorType
 from ..runtime.device import Device
+from .bounds import declare, with_counts
+from .dynamic import plain
 from .functions.common import as_node
 from .handle import Handle, wrap
 from .node import Called, Leaf, Node, number_type, record_parts
-from .recording import GATHERING, func_of, gather
+from .recording import GATHERING, Recording, func_of, gather
+from .stages import Stages, split
 from .trace import Trace
 from .tree import Structure, flatten
 
@@ -37,10 +40,16 @@ class Traced:
     structure: Structure
     places: tuple[int, ...]
     static: tuple[Any, ...]
+    stages: Stages | None = None
 
-    def rebuild(self, outputs: Sequence[Any]) -> Any:
-        """The result of the function, where its tensors are these."""
-        leaves = list(self.static)
+    @property
+    def results(self) -> tuple[Any, ...]:
+        """The types of the outputs."""
+        return tuple([value.type for value in self.func.results[: len(self.places)]])
+
+    def rebuild(self, outputs: Sequence[Any], sizes: Mapping[str, int] | None = None) -> Any:
+        """The result of the function, where its tensors and its open sizes are these."""
+        leaves = [plain(value, sizes) for value in self.static] if sizes else list(self.static)
         for place, output in zip(self.places, outputs, strict=True):
             leaves[place] = output
         return self.structure.build(leaves)
@@ -97,26 +106,30 @@ def trace(
         static = [None if isinstance(value, Handle) else value for value in leaves]
         outputs = [leaves[at].node for at in places]
         check_alive(outputs)
-    return finish(current, outputs, structure, tuple(places), tuple(static))
+        func, captures, stages = _finish(current, outputs, static)
+    return Traced(func, captures, structure, tuple(places), tuple(static), stages)
 
 
-def finish(
-    current: Trace,
-    outputs: Sequence[Node],
-    structure: Structure,
-    places: tuple[int, ...],
-    static: tuple[Any, ...],
-) -> Traced:
-    """The func of what has been traced."""
+def _finish(
+    current: Trace, outputs: Sequence[Node], static: Sequence[Any]
+) -> tuple[Func, tuple[Node, ...], Stages | None]:
+    """The func of what has been traced, what it reads from outside, and its stages."""
 
     def comes_from_outside(node: Node) -> bool:
         return node.cls is Leaf or (node.serial < current.serial and node.cls is not Constant)
 
+    def gathered(*counts: Node) -> Recording:
+        return gather([*outputs, *counts], current.arguments, comes_from_outside)
+
+    stages = None
     with GATHERING:
-        recording = gather(outputs, current.arguments, comes_from_outside)
+        recording, counts = with_counts(current, gathered, static)
         func = func_of(recording)
-    captures = tuple(recording.inputs[len(current.arguments) :])
-    return Traced(func, captures, structure, places, static)
+        if current.bounds is not None and (counts or current.bounds.taken):
+            declare(func)
+        if counts:
+            stages = split(recording, outputs, counts)
+    return func, tuple(recording.inputs[len(current.arguments) :]), stages
 
 
 def call(func: Func, operands: Sequence[Node]) -> list[Node]:

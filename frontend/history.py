@@ -7,21 +7,19 @@ Never: a change to a parameter. A history lives as long as a handle on what was 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ..ir.dtypes import INEXACT
 from ..ir.func import Func
-from ..passes.differentiate import Linearised, linearise, transpose, vjp
-from ..runtime.device import Device
-from ..runtime.steps import Plan, plan
+from ..passes.differentiate import transpose, vjp
 from .cache import Cache
 from .functions.common import filled
 from .node import Called, Node, leaf, record_parts
+from .ready import Step
 from .recording import Recording
 
 History = tuple["Segment", int]
-_LINEARISED: Cache[Any, tuple[Linearised, Plan]] = Cache(1024)
 _TRANSPOSED: Cache[Any, Func] = Cache(1024)
 
 
@@ -65,28 +63,15 @@ class Segment:
         return record_parts(Called, operands, (func,), types=_types(func))[len(self.types) :]
 
 
-def keep_history(
-    recording: Recording,
-    func: Func,
-    device: Device,
-    inputs: Sequence[Any],
-    run: Callable[..., Sequence[Any]],
-) -> tuple[Sequence[Any], Segment]:
-    """Run a recording in its linearised form; the buffers of its outputs, and their history."""
-    flags = tuple([node.tracked for node in recording.inputs])
-    key = (device, recording.key, flags)
-    found = _LINEARISED.get(key)
-    if found is None:
-        linearised = linearise(func, flags)
-        found = _LINEARISED.put(key, (linearised, plan(linearised.forward, device)))
-    linearised, compiled = found
-    made = run(recording, compiled, device, inputs)
-    count = len(recording.outputs)
-    types = [value.type for value in linearised.forward.results[count:]]
-    residuals = [
-        leaf(buffer, type_, device) for buffer, type_ in zip(made[count:], types, strict=True)
-    ]
-    return made[:count], Segment(recording, linearised.linear, residuals)
+def segment_of(recording: Recording, step: Step, buffers: Sequence[Any]) -> Segment:
+    """The history of what a step has just computed."""
+    if step.linear is None:
+        return Segment(recording, step.func)
+    kept = buffers[len(buffers) - len(step.residuals) :]
+    pairs = zip(kept, step.residuals, strict=True)
+    return Segment(
+        recording, step.linear, [leaf(buffer, type_, step.device) for buffer, type_ in pairs]
+    )
 
 
 def _transposed(key: Any, linear: Func, residuals: int, flags: tuple[bool, ...]) -> Func:

@@ -1,7 +1,8 @@
 """Compiling functions: traced once for each kind of arguments, then run as one compiled step.
 
 Comes in: a function of trees of tensors. Goes out: a function that does the same, and says what it
-does: `lower`, `explain`. What is neither tensor nor number among the arguments is part of the kind.
+does: `lower`, `explain`. What is neither tensor nor number among the arguments is part of the kind;
+where sizes depend on values there are several steps (`stages.py`).
 Never: a value baked in, but those that the function reads from outside when it is traced.
 """
 
@@ -11,12 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial, update_wrapper
 from typing import Any, NamedTuple
 
-from ..ir.dims import evaluate, symbols
 from ..runtime.device import Device, current_device
 from ..runtime.steps import Plan, plan
-from .arguments import NOT_QUICK, Arguments, Roles, Some, quick_kind
-from .bundle import build
-from .dynamic import Dynamic
+from .arguments import Arguments, Roles, Some
+from .bounds import Bounds
+from .bundle import Kind, build, kind_of
+from .dynamic import Dynamic, plain_types
 from .errors import expect_functions
 from .explain import Explanation, Lowered
 from .force import force, moved, run_plan
@@ -24,8 +25,9 @@ from .function import Traced, call, trace
 from .generator import DEFAULT, KEY, draw_key
 from .handle import wrap
 from .node import Node, leaf
+from .quick import NOT_QUICK, Quick
+from .stages import plan_stages, run_stages
 from .trace import Trace
-from .tree import Structure
 
 
 def jit(
@@ -49,14 +51,17 @@ def jit(
 
 
 class Entry(NamedTuple):
-    """A function compiled for one kind of arguments; `tree` if all it returns are tensors."""
+    """A function compiled for one kind of arguments; `kind` if all it returns are tensors.
+
+    There is one plan, or one for each stage.
+    """
 
     traced: Traced
     captures: tuple[Any, ...]
-    plan: Plan
+    plans: tuple[Plan, ...]
     types: tuple[Any, ...]
     random: bool
-    tree: Structure | None
+    kind: Kind | None
 
 
 class Jitted:
@@ -67,6 +72,7 @@ class Jitted:
         self.function, self.roles = function, roles
         self._entries: dict[Any, Entry] = {}
         self._quick: dict[Any, Entry] = {}
+        self._seen = Quick()
 
     def __get__(self, owner: Any, kind: Any = None) -> Any:
         """A compiled function may be a method, too."""
@@ -75,7 +81,7 @@ class Jitted:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._quick and not kwargs:
             # The quick way, where no argument need be taken apart.
-            key, buffers = quick_kind(args)
+            key, buffers = self._seen.kind(args)
             entry = self._quick.get(key)
             if entry is not None:
                 made = self._run(entry, buffers, key[1] or current_device(), None)
@@ -86,20 +92,22 @@ class Jitted:
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         given = self.roles.arguments(args, kwargs)
         if any([node.trace is not None or node.tracked for node in given.nodes]):
-            return self._record(self._traced(given), given)
-        entry = self._entries.get(given.kind)
+            return self._record(self._traced(given), given, args, kwargs)
+        kind = given.kind
+        entry = self._entries.get(kind)
         if entry is None:
             traced = self._traced(given)
             if any([node.trace is not None or node.tracked for node in traced.captures]):
-                return self._record(traced, given)
-            entry = self._entries.setdefault(given.kind, _compiled(traced, given))
+                return self._record(traced, given, args, kwargs)
+            entry = self._entries.setdefault(kind, _compiled(traced, given))
         force(*given.nodes)
         if self.roles.quick and not kwargs:
-            key = quick_kind(args)[0]
+            self._seen.learn(given.structure.children[0].children)
+            key = self._seen.kind(args)[0]
             if key is not NOT_QUICK:
                 self._quick.setdefault(key, entry)
         device = _device_of(given.nodes)
-        made = self._run(entry, [moved(node, device) for node in given.nodes], device, given.sizes)
+        made = self._run(entry, _buffers(given.nodes, device), device, given.sizes)
         self.roles.give_away(args, kwargs)
         return made
 
@@ -109,12 +117,21 @@ class Jitted:
         """Run a compiled function on buffers; the tree of its results."""
         if entry.random:
             buffers = (*buffers, device.target.upload(DEFAULT.next_words()))
-        made = run_plan(entry.plan, (*buffers, *entry.captures), sizes)
-        types = _sized(entry.types, sizes) if sizes else entry.types
-        if entry.tree is not None:
-            return build(entry.tree, made, types, device)
+        inputs = (*buffers, *entry.captures) if entry.captures else buffers
+        stages = entry.traced.stages
+        if stages is None:
+            made = run_plan(entry.plans[0], inputs, sizes)
+        else:
+            made, sizes = run_stages(stages, entry.plans, inputs, device, run_plan, sizes)
+        types = plain_types(entry.types, sizes) if sizes else entry.types
+        kind = entry.kind
+        if kind is not None:
+            if sizes or kind.device is not device:
+                kind = kind_of(kind.structure, types, device)
+            return build(kind, made)
         pairs = zip(made, types, strict=True)
-        return entry.traced.rebuild([wrap(leaf(buffer, type_, device)) for buffer, type_ in pairs])
+        leaves = [wrap(leaf(buffer, type_, device)) for buffer, type_ in pairs]
+        return entry.traced.rebuild(leaves, sizes)
 
     def _traced(self, given: Arguments) -> Traced:
         """The function as a func, for this kind of arguments."""
@@ -123,22 +140,29 @@ class Jitted:
             args, kwargs = given.rebuilt(values)
             return self.function(*args, **kwargs)
 
-        return trace("jit", run, given.like, _give_hidden_key)
+        return trace("jit", run, given.like, _prepare)
 
-    def _record(self, traced: Traced, given: Arguments) -> Any:
-        """The call as a part of what is being traced, or keeps a history."""
+    def _record(
+        self, traced: Traced, given: Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """The call as a part of what is being traced, or keeps a history.
+
+        There it has no stages: a size that its data decide belongs to what is around it.
+        """
+        if traced.stages is not None:
+            return self.function(*args, **kwargs)
         hidden = [draw_key()] if _is_random(traced, given) else []
         results = call(traced.func, [*given.nodes, *hidden, *traced.captures])
         return traced.rebuild([wrap(each) for each in results])
 
     @property
     def plans(self) -> list[Plan]:
-        """The compiled steps, one for each kind of arguments so far."""
-        return [entry.plan for entry in self._entries.values()]
+        """The compiled steps, one for each kind of arguments so far, or for each of its stages."""
+        return [plan for entry in self._entries.values() for plan in entry.plans]
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """The function as IR, for arguments of this kind; nothing runs."""
-        return Lowered(self._traced(self.roles.arguments(args, kwargs)).func)
+        return Lowered(self._traced(self.roles.arguments(args, kwargs)))
 
     def explain(self, *args: Any, **kwargs: Any) -> Explanation:
         """What the function does with arguments of this kind, in words."""
@@ -152,13 +176,15 @@ class Jitted:
 def _compiled(traced: Traced, given: Arguments) -> Entry:
     force(*traced.captures)
     device = _device_of([*given.nodes, *traced.captures])
+    types, stages = traced.results, traced.stages
+    are_tensors = len(traced.places) == traced.structure.count
     return Entry(
         traced,
-        tuple([moved(node, device) for node in traced.captures]),
-        plan(traced.func, device),
-        tuple([value.type for value in traced.func.results]),
+        tuple(_buffers(traced.captures, device)),
+        (plan(traced.func, device),) if stages is None else plan_stages(stages, device),
+        types,
         _is_random(traced, given),
-        traced.structure if len(traced.places) == traced.structure.count else None,
+        kind_of(traced.structure, types, device) if are_tensors else None,
     )
 
 
@@ -167,8 +193,8 @@ def _is_random(traced: Traced, given: Arguments) -> bool:
     return len(traced.func.arguments) > len(given.nodes) + len(traced.captures)
 
 
-def _give_hidden_key(current: Trace, arguments: list[Node]) -> None:
-    """Let random numbers come from one more argument, made when they are first asked for."""
+def _prepare(current: Trace, arguments: list[Node]) -> None:
+    """Let data decide sizes, and random numbers come from one more argument, made when needed."""
     made: list[Node] = []
 
     def hidden_key() -> Node:
@@ -177,19 +203,14 @@ def _give_hidden_key(current: Trace, arguments: list[Node]) -> None:
         return made[0]
 
     current.hidden_key = hidden_key
+    current.bounds = Bounds(current)
+
+
+def _buffers(nodes: Sequence[Node], device: Device) -> list[Any]:
+    """The buffers of computed nodes, all of one device."""
+    found = [node.buffer for node in nodes if node.device is device and node.buffer is not None]
+    return found if len(found) == len(nodes) else [moved(node, device) for node in nodes]
 
 
 def _device_of(nodes: Sequence[Node]) -> Device:
     return next((node.device for node in nodes if node.device is not None), current_device())
-
-
-def _sized(types: Sequence[Any], sizes: Mapping[str, int]) -> tuple[Any, ...]:
-    """The types with the sizes of this call in the place of their symbols."""
-
-    def known(size: Any) -> int:
-        if isinstance(size, int):
-            return size
-        return evaluate(size, {each: sizes[each.name] for each in symbols(size)})
-
-    shapes = [tuple([known(size) for size in type_.shape]) for type_ in types]
-    return tuple([type_.with_shape(shape) for type_, shape in zip(types, shapes, strict=True)])

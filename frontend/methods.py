@@ -12,14 +12,17 @@ from typing import Any
 
 import numpy as np
 
+from ..ir.dims import Dim
 from .errors import ShapeError, fail
 from .functions import (
     activations,
     indexing,
     logic,
     manipulation,
+    masks,
     products,
     reductions,
+    repeating,
     rounding,
     sorting,
     types,
@@ -29,7 +32,7 @@ from .functions import elementwise as each
 from .functions.common import NUMBER_TYPES
 from .handle import Handle
 
-OPERANDS = (Handle, np.ndarray, np.generic, *NUMBER_TYPES)
+OPERANDS = (Handle, np.ndarray, np.generic, Dim, *NUMBER_TYPES)
 
 
 def _operator(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -181,7 +184,7 @@ class Methods(Operators):
     flip = manipulation.flip
     permute_dims = _listing(manipulation.permute_dims)
     reshape = _listing(manipulation.reshape)
-    repeat = manipulation.repeat
+    repeat = repeating.repeat
     roll = manipulation.roll
     split = manipulation.split
     squeeze = manipulation.squeeze
@@ -202,8 +205,8 @@ class Methods(Operators):
     softmax = activations.softmax
     softplus = activations.softplus
 
-    argwhere = indexing.argwhere
-    nonzero = indexing.nonzero
+    argwhere = masks.argwhere
+    nonzero = masks.nonzero
     take = indexing.take
     take_along_axis = indexing.take_along_axis
     __getitem__ = indexing.getitem

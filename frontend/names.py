@@ -41,7 +41,7 @@ EXPORTS = {
         square subtract tan tanh
     """,
     "functions.grid": "affine_grid grid_sample",
-    "functions.indexing": "argwhere nonzero one_hot take take_along_axis",
+    "functions.indexing": "one_hot take take_along_axis",
     "functions.keys": "manual_seed",
     "functions.logic": """
         allclose array_equal bitwise_and bitwise_count bitwise_invert bitwise_left_shift bitwise_or
@@ -50,15 +50,17 @@ EXPORTS = {
     """,
     "functions.manipulation": """
         broadcast_arrays broadcast_to chunk concat expand expand_dims flatten flip matrix_transpose
-        moveaxis permute_dims repeat reshape roll split squeeze stack swapaxes tile transpose
+        moveaxis permute_dims reshape roll split squeeze stack swapaxes tile transpose
         unstack
     """,
+    "functions.masks": "argwhere nonzero",
     "functions.padding": "pad unfold",
     "functions.products": "cross diag diagonal kron matmul outer tensordot trace vecdot",
     "functions.reductions": """
         all any argmax argmin count_nonzero cumulative_max cumulative_min cumulative_prod
         cumulative_sum diff logsumexp max mean min prod std sum var
     """,
+    "functions.repeating": "repeat",
     "functions.rounding": "ceil floor round trunc",
     "functions.sorting": """
         argsort isin searchsorted sort topk unique_all unique_counts unique_inverse unique_values

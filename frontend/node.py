@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..ir.builder import Builder
 from ..ir.declare import Op
+from ..ir.dims import Dim
 from ..ir.errors import IRError, Unmet
 from ..ir.func import Func
 from ..ir.locations import UNKNOWN, Location
@@ -49,8 +50,8 @@ class Node:
 
     `cls` is an op class or one of the classes above; `type` is a tuple for an op with several
     results. `regions` are funcs that take, after the region's own arguments, the last `captures`
-    operands. `trace` is the innermost function being traced whose arguments the node depends on;
-    `tracked` says whether it depends on a tensor that asks for gradients.
+    operands. `trace` is the innermost function being traced whose arguments, or symbolic sizes, the
+    node depends on; `tracked` says whether it depends on a tensor that asks for gradients.
     """
 
     __slots__ = (
@@ -76,7 +77,7 @@ class Node:
 _serials = count(1)
 next_serial = _serials.__next__
 _make = object.__new__
-_KNOWN: dict[tuple[Any, ...], tuple[Any, tuple[Any, ...]]] = {}
+_KNOWN: dict[tuple[Any, ...], tuple[Any, tuple[Any, ...], bool]] = {}
 _KNOWN_AT_MOST = 1 << 16
 _CONSTANTS: dict[Number, Node] = {}
 
@@ -95,8 +96,11 @@ def record(
         known = _KNOWN.get(key)
         if known is None:
             known = _learn(*key)
-        types, attributes = known
-    trace = device = None
+        types, attributes, is_open = known
+    else:
+        is_open = False
+    trace = _running_trace() if is_open else None
+    device = None
     tracked = False
     for operand in operands:
         above = operand.trace
@@ -188,10 +192,25 @@ def _learn(cls: type[Op], types: tuple[Any, ...], attributes: tuple[Any, ...]) -
     made = results[0].owner
     found = [result.type for result in results]
     kept = made.attributes if isinstance(made, cls) else attributes  # else it was folded
-    entry = (tuple(found) if len(found) > 1 else found[0]), kept
+    is_open = _is_open(kept) or any([_is_open(each.shape) for each in found])
+    entry = (tuple(found) if len(found) > 1 else found[0]), kept, is_open
     if len(_KNOWN) >= _KNOWN_AT_MOST:
         _KNOWN.clear()
     return _KNOWN.setdefault((cls, types, attributes), entry)
+
+
+def _running_trace() -> Trace | None:
+    """What is being traced: a symbolic size belongs to it, or to what is around it."""
+    from .trace import current_trace
+
+    return current_trace()
+
+
+def _is_open(part: Any) -> bool:
+    """Whether a symbolic size is among attributes, or in a shape."""
+    if part.__class__ is tuple:
+        return any([_is_open(each) for each in part])
+    return isinstance(part, Dim)
 
 
 def _grouped(cls: type[Op], values: tuple[Any, ...], attributes: tuple[Any, ...]) -> list[Any]:

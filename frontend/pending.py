@@ -1,14 +1,20 @@
 """What each thread has recorded and nobody has computed yet, as far as somebody still holds it.
 
-Comes in: weak references to handles. Goes out: the nodes that are still wanted.
-Never: a handle kept alive.
+Comes in: weak references to handles. Goes out: the nodes that are still wanted. When memory is
+short they are computed unasked, since what is recorded keeps all that it reads.
+Never: a handle kept alive, or a computation while a function is traced.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from threading import local
 from typing import TYPE_CHECKING
 from weakref import ref
+
+from ..runtime import memory
+from .errors import BrimstoneError
+from .trace import current_trace
 
 if TYPE_CHECKING:
     from .handle import Handle
@@ -35,6 +41,17 @@ def remember(handle: ref[Handle]) -> None:
     if len(handles) > _PENDING.compact_at:
         handles[:] = [each for each in handles if (held := each()) is not None and held.pending]
         _PENDING.compact_at = max(COMPACT_AT, 2 * len(handles))
+        if handles and current_trace() is None and memory.short():
+            _relieve()
+
+
+def _relieve() -> None:
+    """Compute what is pending; what fails is reported when it is read, and the newest does not wait
+    for it."""
+    from .force import force  # which stands on this module
+
+    with suppress(BrimstoneError):
+        force(*live()[-1:])
 
 
 def live() -> list[Node]:

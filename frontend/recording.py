@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from ..ir.builder import Builder
 from ..ir.func import Func, Return, Yield
+from ..ir.tensor import Constant
 from ..ir.values import AnyValue, Block
 from ..passes.copying import inline
 from .cache import Cache
@@ -61,29 +62,62 @@ def gather(
 
 
 def _numbered(nodes: list[Node], inputs: list[Node], outputs: Sequence[Node]) -> Recording:
-    """Number the inputs in the order in which they are read, and equal nodes as one."""
-    numbers = {node: place for place, node in enumerate(inputs)}
-    entries: list[Any] = [node.type for node in inputs]
-    seen: dict[Any, int] = {}
+    numbering = Numbering(inputs)
+    numbering.extend(nodes)
+    wanted = tuple([numbering.number_of(node) for node in outputs])
+    return Recording(nodes, inputs, list(outputs), (tuple(numbering.entries), wanted))
 
-    def number_input(node: Node) -> int:
-        number = numbers[node] = len(entries)
-        entries.append(node.type)
-        inputs.append(node)
+
+class Numbering:
+    """Numbers for nodes and for what they read, and an entry for each number: the parts of a key.
+
+    Inputs and constants are numbered when they are first read, since a constant may be older than
+    the program that reads it; equal nodes are numbered as one.
+    """
+
+    __slots__ = ("constants", "entries", "inputs", "numbers", "seen")
+
+    def __init__(self, inputs: list[Node]) -> None:
+        self.inputs = inputs
+        self.constants: list[Node] = []
+        self.numbers = {node: place for place, node in enumerate(inputs)}
+        self.entries: list[Any] = [node.type for node in inputs]
+        self.seen: dict[Any, int] = {}
+
+    def extend(self, nodes: Iterable[Node]) -> None:
+        """Number the nodes that come next."""
+        numbers, seen, entries, outside = self.numbers, self.seen, self.entries, self._outside
+        for node in nodes:
+            if node.cls is Constant:
+                continue
+            read = tuple(
+                [numbers[each] if each in numbers else outside(each) for each in node.operands]
+            )
+            entry = (node.cls, read, node.attributes, node.type, node.regions)
+            number = seen.get(entry)
+            if number is None:
+                number = seen[entry] = len(entries)
+                entries.append(entry)
+            numbers[node] = number
+
+    def number_of(self, node: Node) -> int:
+        """The number of a node that may not have been read."""
+        return self.numbers[node] if node in self.numbers else self._outside(node)
+
+    def _outside(self, node: Node) -> int:
+        """The number of an input, or of a constant, that is read for the first time."""
+        if node.cls is not Constant:
+            number = len(self.entries)
+            self.entries.append(node.type)
+            self.inputs.append(node)
+        else:
+            entry = (Constant, (), node.attributes, node.type, ())
+            number = self.seen.setdefault(entry, len(self.entries))
+            if number == len(self.entries):
+                self.entries.append(entry)
+            self.constants.append(node)
+        self.numbers[node] = number
         return number
-
-    for node in nodes:
-        read = tuple(
-            [numbers[each] if each in numbers else number_input(each) for each in node.operands]
-        )
-        entry = (node.cls, read, node.attributes, node.type, node.regions)
-        number = seen.get(entry)
-        if number is None:
-            number = seen[entry] = len(entries)
-            entries.append(entry)
-        numbers[node] = number
-    wanted = tuple([numbers[each] if each in numbers else number_input(each) for each in outputs])
-    return Recording(nodes, inputs, list(outputs), (tuple(entries), wanted))
 
 
 def func_of(recording: Recording) -> Func:

@@ -154,7 +154,11 @@ class Tensor(Methods, Handle):
     def __len__(self) -> int:
         if not self.node.type.shape:
             fail(DTypeError, "len", "a tensor of rank 0 has no length", self)
-        return self.node.type.shape[0]
+        size: Any = self.node.type.shape[0]
+        if not isinstance(size, int):
+            problem = f"the size {size} is not a plain number here"
+            fail(ShapeError, "len", problem, self, hint="compute with `x.shape[0]`")
+        return size
 
     def __iter__(self) -> Iterator[Tensor]:
         if not self.node.type.shape:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import local
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..ir.locations import Location
 from ..ir.types import Tensor as TensorType
@@ -17,18 +17,22 @@ from .caller import user_line
 from .errors import DeadTensorError, TracedValueError, fail
 from .node import Node, argument, next_serial
 
+if TYPE_CHECKING:
+    from .bounds import Bounds
+
 
 class Trace:
     """One function being traced: how deep, and since when; a context while it is.
 
     `hidden_key` makes the argument that is the key of its random numbers, if the function has one
     of its own; `make_index` makes what counts the times that its ops run for one run of the
-    function around it; `axis_name` is what a `vmap` calls its axis.
+    function around it; `axis_name` is what a `vmap` calls its axis; `bounds` are the sizes that its
+    data decide, where it may have such.
     """
 
     __slots__ = (
-        "arguments", "axis_name", "depth", "draws", "ended", "hidden_key", "kind", "location",
-        "make_index", "outer", "serial",
+        "arguments", "axis_name", "bounds", "depth", "draws", "ended", "hidden_key", "kind",
+        "location", "make_index", "outer", "serial",
     )  # fmt: skip
 
     def __init__(self, kind: str) -> None:
@@ -42,6 +46,7 @@ class Trace:
         self.hidden_key: Callable[[], Node] | None = None
         self.make_index: Callable[[], Node] | None = None
         self.axis_name: str | None = None
+        self.bounds: Bounds | None = None
         self.draws = 0
 
     def __enter__(self) -> Trace:
@@ -59,7 +64,7 @@ class Trace:
         self.arguments.append(node)
         return node
 
-    def refuse(self) -> None:
+    def refuse(self) -> NoReturn:
         """Complain that a tensor outlived the trace that made it."""
         fail(
             DeadTensorError,

@@ -47,7 +47,7 @@ class Structure:
     def close(self, children: Sequence[Any]) -> Any:
         """The container with these children, which are leaves or whole trees."""
         assert self.cls is not None
-        container = _container_of(self.cls)
+        container = container_of(self.cls)
         assert container is not None
         return container.close(self.static, children)
 
@@ -64,6 +64,8 @@ _STAR = _Star()
 LEAF = Structure(None)
 _REGISTERED: dict[type, Container] = {}
 _INTERNED: dict[Any, Structure] = {}
+_LEAF_CLASSES: set[type] = set()
+"""Classes that have been met and are no containers, so that many leaves are known at once."""
 
 
 def flatten(tree: Any) -> tuple[list[Any], Structure]:
@@ -108,17 +110,23 @@ def register(
         return tuple(children), static
 
     _REGISTERED[cls] = Container(opened, close)
-    _container_of.cache_clear()
+    container_of.cache_clear()
+    _LEAF_CLASSES.clear()
     return cls
 
 
 def _open(tree: Any, leaves: list[Any]) -> Structure:
     cls = dict if isinstance(tree, dict) else tree.__class__
-    container = _container_of(cls)
+    container = container_of(cls)
     if container is None:
+        if type(tree) is cls:
+            _LEAF_CLASSES.add(cls)
         leaves.append(tree)
         return LEAF
     children, static = container.open(tree)
+    if _LEAF_CLASSES.issuperset(map(type, children)):
+        leaves += children
+        return _structure(cls, static, (LEAF,) * len(children))
     return _structure(cls, static, tuple([_open(child, leaves) for child in children]))
 
 
@@ -134,14 +142,14 @@ def _structure(cls: type, static: Any, children: tuple[Structure, ...]) -> Struc
 def _build(structure: Structure, leaves: Iterator[Any]) -> Any:
     if structure.cls is None:
         return next(leaves)
-    container = _container_of(structure.cls)
+    container = container_of(structure.cls)
     assert container is not None
     children = [_build(child, leaves) for child in structure.children]
     return container.close(structure.static, children)
 
 
 @cache
-def _container_of(cls: type) -> Container | None:
+def container_of(cls: type) -> Container | None:
     """How a class is taken apart; None where its objects are leaves."""
     for base in cls.__mro__:
         if base in _REGISTERED:

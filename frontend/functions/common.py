@@ -16,9 +16,11 @@ import numpy as np
 
 from ...ir import dtypes as ir
 from ...ir import tensor as ops
-from ...ir.dims import Dim, Size
+from ...ir.dims import Dim, Size, maximum
 from ...ir.errors import Unmet
+from ...ir.facts import Facts
 from ...runtime.device import Device, current_device
+from ..bounds import bound_size
 from ..dtypes import DEFAULTS, OF_IR, DType, as_dtype, promoted
 from ..errors import ArgumentError, AxisError, DTypeError, ShapeError, fail
 from ..handle import Handle, wrap
@@ -37,6 +39,8 @@ def as_node(value: Any, name: str) -> Node:
         return constant(value, DEFAULTS[value.__class__].ir)
     if isinstance(value, np.ndarray | np.generic):
         return upload(np.asarray(value), None, name)
+    if isinstance(value, Dim):
+        return size_node(value)
     fail(
         DTypeError, name, f"expected a tensor or a number, got {type(value).__name__}", value,
         hint="make a tensor of it with `bs.asarray`",
@@ -91,6 +95,9 @@ def common_dtype(name: str, *values: Any) -> ir.DType:
     for value in values:
         if value.__class__ in NUMBER_TYPES:
             numbers.append(value.__class__)
+            continue
+        if isinstance(value, Dim):
+            numbers.append(int)
             continue
         node = as_node(value, name)
         traced_number = number_type(node)
@@ -195,9 +202,23 @@ def number_like(count: Size, like: Node) -> Node:
     dtype, shape = like.type.dtype, like.type.shape
     if isinstance(count, int):
         return filled(_of_kind(count, dtype), shape, dtype)
-    # A size that is not known yet is counted: it is as many ones.
-    counted = record(ops.ReduceSum, (filled(1, (count,), ir.i64),), ((0,),))
-    return broadcast_node(cast_node(counted, dtype), shape)
+    return broadcast_node(cast_node(size_node(count), dtype), shape)
+
+
+def size_node(size: Size) -> Node:
+    """A size as an integer."""
+    if isinstance(size, int):
+        return constant(size, ir.i64)
+    if size.low >= 0:
+        return record(ops.Dim, (filled(False, (size,), ir.boolean),), (0,))
+    # Nothing has as many elements as what may be negative: it is put together.
+    total = constant(0, ir.i64)
+    for factors, by in size.terms.items():
+        term = constant(by, ir.i64)
+        for factor in factors:
+            term = record(ops.Multiply, (term, size_node(factor)))
+        total = record(ops.Add, (total, term))
+    return total
 
 
 def refuse_dtype(name: str, dtype: ir.DType, among: Collection[ir.DType], *values: Any) -> None:
@@ -247,13 +268,27 @@ def as_axes(axes: Any, rank: int, name: str) -> tuple[int, ...]:
 
 
 def as_size(value: Any, name: str) -> Size:
-    """A size that is an integer (or a symbolic dim) and not negative."""
+    """A size that is an integer (or a symbolic dim) and not negative; in `jit` a tensor may be."""
     if isinstance(value, Dim):
         return value
+    if isinstance(value, Handle) and value.node.trace is not None:
+        return bound_size(name, whole_number(value.node, name))
     size = as_integer(value, name, "a size")
     if size < 0:
         fail(ArgumentError, name, f"a size is not negative, but {size} was given")
     return size
+
+
+def not_negative(size: Size) -> Size:
+    """A size, or 0 where it is less; the size itself where that cannot be."""
+    return size if Facts().at_most(0, size) else maximum(size, 0)
+
+
+def whole_number(node: Node, name: str) -> Node:
+    """The node of one integer, as those that sizes are."""
+    if node.type.dtype not in ir.INTEGERS or node.type.shape:
+        fail(DTypeError, name, "a size is one integer", wrap(node))
+    return cast_node(node, ir.i64)
 
 
 def as_integer(value: Any, name: str, what: str) -> int:
@@ -310,12 +345,15 @@ __all__ = [
     "common_dtype",
     "either",
     "filled",
+    "not_negative",
     "number",
     "number_like",
     "promote",
     "refuse_dtype",
     "refuse_lossy",
+    "size_node",
     "to_common_dtype",
     "upload",
+    "whole_number",
     "wrap",
 ]  # fmt: skip

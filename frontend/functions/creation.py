@@ -13,12 +13,13 @@ import numpy as np
 
 from ...ir import dtypes as ir
 from ...ir import tensor as ops
-from ...ir.dims import Dim
+from ...ir.dims import Dim, ceil_div, maximum
 from ...runtime.device import Device, chosen_device, current_device, device_named
+from ..bounds import bound_size
 from ..dtypes import DEFAULTS, OF_IR, as_dtype
 from ..errors import ArgumentError, DeviceError, DTypeError, ShapeError, fail
 from ..handle import Handle, wrap
-from ..node import Node, leaf, record
+from ..node import Node, constant, leaf, record
 from .common import (
     NUMBER_TYPES,
     as_integer,
@@ -29,9 +30,12 @@ from .common import (
     broadcast_node,
     cast_node,
     filled,
+    not_negative,
     number,
+    number_like,
     ops_type,
     upload,
+    whole_number,
 )
 
 if TYPE_CHECKING:
@@ -58,6 +62,8 @@ def asarray(obj: Any, /, dtype: Any = None, device: Any = None, copy: bool | Non
     """
     wanted = None if dtype is None else as_dtype(dtype).ir
     place = as_device(device, "asarray")
+    if isinstance(obj, Dim):
+        obj = wrap(as_node(obj, "asarray"))
     if isinstance(obj, Handle):
         return _converted(obj, wanted, place, copy)
     array = _host(obj, wanted)
@@ -239,13 +245,10 @@ def arange(
     """start, start + step, … up to, but without, stop; with one number, from 0 up to it."""
     if stop is None:
         start, stop = 0, start
-    start, stop, step = (
-        each if isinstance(each, Dim) else _plain(each, "arange", int | float)
-        for each in (start, stop, step)
-    )
-    if isinstance(stop, Dim):
-        line = record(ops.Iota, (), ((stop - start,), 0, as_ir_dtype(dtype, ir.i64)))
-        return _made(line, device, "arange")
+    kind = None if dtype is None else as_dtype(dtype).ir
+    if any([_is_open(each) for each in (start, stop, step)]):
+        return _made(_open_line(start, stop, step, kind or ir.i64), device, "arange")
+    start, stop, step = (_plain(each, "arange", int | float) for each in (start, stop, step))
     if step == 0:
         fail(ArgumentError, "arange", "the step is 0")
     count = max(math.ceil((stop - start) / step), 0)
@@ -254,6 +257,30 @@ def arange(
     if kind not in ir.REALS:
         fail(DTypeError, "arange", f"cannot count in {OF_IR[kind]}")
     return _made(_line(start, step, count, kind), device, "arange")
+
+
+def _is_open(value: Any) -> bool:
+    """Whether a number is a size that is not known yet, or a tensor being traced."""
+    return isinstance(value, Dim) or (isinstance(value, Handle) and value.node.trace is not None)
+
+
+def _open_line(start: Any, stop: Any, step: Any, dtype: ir.DType) -> Node:
+    """start, start + step, … up to, but without, stop, where an end is known later."""
+    step = as_integer(step, "arange", "a step to an open end")
+    if step < 1:
+        fail(ArgumentError, "arange", f"the step to an open end is {step}, and must go forwards")
+    ends = [as_node(each, "arange") for each in (start, stop)]
+    if any([isinstance(each, Handle) for each in (start, stop)]):
+        first, last = (whole_number(each, "arange") for each in ends)
+        gap = record(ops.Maximum, (record(ops.Subtract, (last, first)), constant(0, ir.i64)))
+        rounded = record(ops.Add, (gap, constant(step - 1, ir.i64)))
+        count = bound_size("arange", record(ops.Divide, (rounded, constant(step, ir.i64))))
+    else:
+        count = ceil_div(not_negative(stop - start), step)
+    line = record(ops.Iota, (), ((count,), 0, ir.i64))
+    line = record(ops.Multiply, (line, filled(step, (count,), ir.i64)))
+    line = record(ops.Add, (line, broadcast_node(cast_node(ends[0], ir.i64), (count,))))
+    return cast_node(line, dtype)
 
 
 def _plain(value: Any, name: str, kinds: Any) -> Any:
@@ -296,10 +323,10 @@ def linspace(
             )
         ]
         return wrap(record(ops.Complex, tuple(parts)))
-    steps = max(count - 1, 1) if endpoint else max(count, 1)
+    steps = maximum(count - 1 if endpoint else count, 1)
     place = record(ops.Iota, (), ((count,), 0, ir.f64))
     # Weights of both ends keep the last element exact, and steps from overflowing.
-    above = record(ops.Divide, (place, filled(float(steps), (count,), ir.f64)))
+    above = record(ops.Divide, (place, number_like(steps, place)))
     below = record(ops.Subtract, (filled(1.0, (count,), ir.f64), above))
     ends = [
         record(ops.Multiply, (filled(float(cast(float, end)), (count,), ir.f64), weight))

@@ -2,15 +2,13 @@
 
 Comes in: a tensor, and what stands between the brackets. Goes out: a tensor.
 Never: an index outside clamped or wrapped silently: one known now fails now, one that is a tensor
-fails when it is read. A mask gives as many elements as it is true, so it is read; inside `jit`
-`where` does without, or `nonzero(size=…)`.
+fails when it is read.
 """
 
 from __future__ import annotations
 
-from math import prod as product
 from operator import index
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,9 +29,12 @@ from .common import (
     either,
     filled,
     number_like,
+    size_node,
     upload,
 )
 from .manipulation import permuted, reshaped
+from .masks import masked, nonzero
+from .slices import Part, slice_part
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -41,21 +42,11 @@ if TYPE_CHECKING:
 INDEX = ir.i64
 
 
-class Part(NamedTuple):
-    """What one item between the brackets does to one axis."""
-
-    kind: str  # "slice", "place" (an integer), "new", "array"
-    start: Size = 0
-    size: Size = 1
-    step: int = 1
-    node: Node | None = None
-
-
 def getitem(x: Any, key: Any, /) -> Tensor:
     """The elements of x at `key`."""
     node = as_node(x, "index")
     if _is_mask(key):
-        return wrap(_masked(node, as_node(key, "index")))
+        return wrap(masked(node, as_node(key, "index")))
     parts = _parts(node, key)
     if any([part.kind == "array" for part in parts]):
         return wrap(_gathered(node, parts))
@@ -109,7 +100,7 @@ def _part(node: Node, item: Any, axis: int) -> Part:
     """What an item does to an axis."""
     size = node.type.shape[axis]
     if isinstance(item, slice):
-        return _slice_part(item, size, axis)
+        return slice_part(item, size, axis)
     if isinstance(item, np.ndarray) and item.ndim:
         return Part("array", node=_host_places(node, item, size, axis))
     if isinstance(item, Handle):
@@ -117,6 +108,8 @@ def _part(node: Node, item: Any, axis: int) -> Part:
             problem = f"an index is an integer, a slice, None, `...` or a mask, not {item.dtype}"  # pyright: ignore[reportAttributeAccessIssue]
             fail(PlaceError, "index", problem, wrap(node), item)
         return Part("array", node=_wrapped(item.node, size))
+    if isinstance(item, Dim):
+        return Part("place", start=item)
     try:
         place = index(item)
     except TypeError:
@@ -159,47 +152,6 @@ def _wrapped(places: Node, size: Size) -> Node:
     return record(ops.Select, (record(ops.Less, (places, zero)), from_end, places))
 
 
-def _slice_part(item: slice, size: Size, axis: int) -> Part:
-    """A slice, cut off at the ends of the axis as Python cuts it."""
-    ends = (item.start, item.stop, item.step)
-    if not isinstance(size, int):
-        ends = (None, None, item.step)
-    start, stop, by = (None if each is None else _end(each) for each in ends)
-    step = 1 if by is None else by
-    if step == 0:
-        fail(PlaceError, "index", f"the step of the slice of axis {axis} is 0")
-    if not isinstance(size, int):
-        return _open_slice(item, size, step, axis)
-    start, stop, step = slice(start, stop, step).indices(size)
-    count = len(range(start, stop, step))
-    return Part("slice", start if count else 0, count, step)
-
-
-def _end(value: Any) -> int:
-    """One of the numbers of a slice."""
-    try:
-        return index(value)
-    except TypeError:
-        problem = f"the ends and the step of a slice are integers, not {type(value).__name__}"
-        fail(PlaceError, "index", problem, value)
-
-
-def _open_slice(item: slice, size: Size, step: int, axis: int) -> Part:
-    """A slice of an axis whose size is open: its ends are sizes, and lie within it."""
-    if step != 1:
-        problem = f"the size {size} of axis {axis} is open, and a slice of it has no step"
-        fail(PlaceError, "index", problem)
-
-    def end(value: Any, default: Size) -> Size:
-        if value is None:
-            return default
-        place = value if isinstance(value, Dim) else index(value)
-        return size + place if isinstance(place, int) and place < 0 else place
-
-    start = end(item.start, 0)
-    return Part("slice", start, end(item.stop, size) - start, 1)
-
-
 def _sliced(node: Node, parts: list[Part]) -> Node:
     """Slices and integers, which one `slice`, one `flip` and one `reshape` do."""
     axes = [part for part in parts if part.kind != "new"]
@@ -239,7 +191,7 @@ def _gathered(node: Node, parts: list[Part]) -> Node:
         node, [part._replace(kind="array") if part.kind == "place" else part for part in axes]
     )
     places = [
-        filled(part.start, (), INDEX) if part.node is None else part.node
+        size_node(part.start) if part.node is None else part.node
         for part in parts
         if part.kind in ("array", "place")
     ]
@@ -263,68 +215,6 @@ def _arranged(found: Node, parts: list[Part], is_place: list[bool], rank: int) -
     found = reshaped(found, (*found.type.shape[:rank], *shape))
     order = [*range(rank, rank + front), *range(rank), *range(rank + front, rank + len(shape))]
     return permuted(found, tuple(order))
-
-
-def _masked(node: Node, mask: Node) -> Node:
-    """The elements where a mask is true, in row-major order."""
-    shape, masked = node.type.shape, mask.type.shape
-    rank = len(masked)
-    if shape[:rank] != masked:
-        problem = f"the mask has shape {list(masked)}, the axes that it masks {list(shape[:rank])}"
-        fail(PlaceError, "index", problem, wrap(node))
-    flat = reshaped(node, (product(masked), *shape[rank:]))
-    (places,) = nonzero(wrap(reshaped(mask, (product(masked),))))
-    indices = reshaped(places.node, (*places.node.type.shape, 1))
-    return record(ops.Gather, (flat, indices), ((0,), 0, ops.Outside.ERROR))
-
-
-def nonzero(x: Any, /, *, size: int | None = None, fill_value: int = 0) -> tuple[Tensor, ...]:
-    """Where x is not 0: a vector of places for each axis.
-
-    How many there are is read from the values, unless `size` says it; then the rest is filled.
-    """
-    node = as_node(x, "nonzero")
-    shape = node.type.shape
-    if not shape:
-        fail(ShapeError, "nonzero", "a tensor of rank 0 has no axes", x)
-    flat = reshaped(cast_node(node, ir.boolean), (product(shape),))
-    if size is None:
-        from ..tensor import host_array
-
-        count = int(host_array(wrap(flat), "nonzero").sum())
-    else:
-        count = cast(int, as_size(size, "nonzero"))
-    places = _first_true(flat, count)
-    found: list[Tensor] = []
-    total = product(shape)
-    inside = record(ops.Less, (places, number_like(total, places)))
-    for at in range(len(shape)):
-        below = product(shape[at + 1 :])
-        place = record(ops.Divide, (places, number_like(below, places)))
-        if at:
-            place = record(ops.Remainder, (place, number_like(shape[at], places)))
-        fill = filled(fill_value, (count,), INDEX)
-        found.append(wrap(record(ops.Select, (inside, place, fill))))
-    return tuple(found)
-
-
-def _first_true(flat: Node, count: int) -> Node:
-    """The places of the first `count` true elements; the length where there are fewer."""
-    length = flat.type.shape[0]
-    line = record(ops.Iota, (), ((length,), 0, INDEX))
-    absent = number_like(length, line)
-    ranked = record(ops.Sort, (record(ops.Select, (flat, line, absent)),), (0, 1, False))
-    missing = count - length if isinstance(length, int) else 0
-    if missing > 0:
-        ranked = record(ops.Concat, (ranked, filled(length, (missing,), INDEX)), (0,))
-    return record(ops.Slice, (ranked,), ((0,), (count,), (1,)))
-
-
-def argwhere(x: Any, /, *, size: int | None = None, fill_value: int = 0) -> Tensor:
-    """Where x is not 0: a row of places for each such element."""
-    from .manipulation import stack
-
-    return stack(nonzero(x, size=size, fill_value=fill_value), axis=1)
 
 
 def take(x: Any, indices: Any, /, axis: Any = None, *, dim: Any = None) -> Tensor:

@@ -1,4 +1,4 @@
-"""The elements of tensors in other shapes and orders, repeated, joined and taken apart.
+"""The elements of tensors in other shapes and orders, joined and taken apart.
 
 Comes in: tensors. Goes out: tensors of the same elements.
 Never: arithmetic, or places that depend on values (`indexing.py`).
@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import prod as product
-from operator import index
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from ...ir import tensor as ops
 from ...ir.dims import Dim, Size
 from ..errors import ArgumentError, AxisError, DTypeError, ShapeError, fail
-from ..handle import Handle, wrap
+from ..handle import wrap
 from ..node import Node, record
 from .common import (
     as_axes,
@@ -305,47 +302,6 @@ def split(x: Any, sections: Any, /, axis: Any = None, *, dim: Any = None) -> tup
     return tuple([wrap(part(node, place, start, size)) for start, size in pairs])
 
 
-def repeat(x: Any, repeats: Any, /, *, axis: Any = None, dim: Any = None) -> Tensor:
-    """Each element repeated along an axis: as often as one number says, or one for each place.
-
-    Without an axis x is flattened first. Numbers that are a tensor are read.
-    """
-    axis = either(axis, dim, None, "repeat", "axis, dim")
-    node = as_node(x, "repeat")
-    if axis is None:
-        node = reshaped(node, (product(node.type.shape),))
-    place = as_axis(0 if axis is None else axis, len(node.type.shape), "repeat")
-    counts = _repetitions(repeats, node.type.shape[place])
-    shape = node.type.shape
-    if isinstance(counts, int):
-        axes = tuple([at for at in range(len(shape) + 1) if at != place + 1])
-        longer = (*shape[: place + 1], counts, *shape[place + 1 :])
-        spread = record(ops.Broadcast, (node,), (longer, axes))
-        return wrap(reshaped(spread, (*shape[:place], shape[place] * counts, *shape[place + 1 :])))
-    from .indexing import take
-
-    places = [at for at, count in enumerate(counts) for _ in range(count)]
-    return take(wrap(node), np.asarray(places, np.int64), axis=place)
-
-
-def _repetitions(repeats: Any, size: Size) -> int | list[int]:
-    """How often: one number for all, or one for each place."""
-    if isinstance(repeats, Handle):
-        from ..tensor import host_array
-
-        repeats = host_array(repeats, "repeat")
-    counts = np.atleast_1d(np.asarray(repeats)).tolist()
-    listed = [as_integer(each, "repeat", "a number of repetitions") for each in counts]
-    if min(listed, default=0) < 0:
-        fail(ArgumentError, "repeat", f"cannot repeat {min(listed)} times")
-    if len(listed) == 1:
-        return listed[0]
-    if len(listed) != size:
-        problem = f"{len(listed)} numbers of repetitions are given for {size} places"
-        fail(ShapeError, "repeat", problem)
-    return listed
-
-
 def chunk(x: Any, chunks: int, /, axis: Any = None, *, dim: Any = None) -> tuple[Tensor, ...]:
     """x cut along an axis into at most `chunks` pieces of one size; the last may be less."""
     axis = either(axis, dim, 0, "chunk", "axis, dim")
@@ -353,7 +309,9 @@ def chunk(x: Any, chunks: int, /, axis: Any = None, *, dim: Any = None) -> tuple
     place = as_axis(axis, len(node.type.shape), "chunk")
     if as_integer(chunks, "chunk", "a number of pieces") < 1:
         fail(ArgumentError, "chunk", f"cannot cut into {chunks} pieces", x)
-    total = index(node.type.shape[place])
+    total = node.type.shape[place]
+    if not isinstance(total, int):
+        fail(ShapeError, "chunk", f"the size {total} of axis {place} is not a plain number", x)
     return split(x, max(-(-total // chunks), 1), axis=place)
 
 

@@ -1,17 +1,19 @@
 """Order: sorted tensors, the places of their elements, the greatest few, searches, and sets.
 
-Comes in: tensors. Goes out: tensors. What a set function returns depends in size on the values, so
-it reads them; inside `jit` its `size=` says how many there may be.
+Comes in: tensors. Goes out: tensors. What a set function returns depends in size on the values: it
+is read, or inside `jit` becomes a bound dim, unless `size=` says how many there may be.
 Never: a comparison of its own: NaN comes last, as `tensor.sort` says.
 """
 
 from __future__ import annotations
 
 from math import prod as product
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...ir import dtypes as ir
 from ...ir import tensor as ops
+from ...ir.dims import Size
+from ...ir.payloads import Number
 from ..errors import ArgumentError, DTypeError, ShapeError, fail
 from ..handle import wrap
 from ..node import Node, record, record_parts
@@ -24,10 +26,13 @@ from .common import (
     cast_node,
     either,
     filled,
+    number_like,
     refuse_dtype,
+    size_node,
     to_common_dtype,
 )
 from .manipulation import part, reshaped
+from .masks import first_true, how_many
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -148,9 +153,9 @@ def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = 0) -> Un
     node, starts, group, places = _groups("unique_all", x)
     count = _how_many("unique_all", starts, size)
     length = node.type.shape[0]
-    firsts = _chosen(starts, count, length)
-    values = _picked(node, firsts, count, fill_value)
-    indices = _picked(places, firsts, count, length)
+    firsts = first_true(starts, count, beyond=size is not None)
+    values = _picked(node, firsts, filled(_of_dtype(fill_value, node), (), node.type.dtype))
+    indices = _picked(places, firsts, size_node(length))
     inverse = _scattered(group, places, length)
     ones = filled(1, (length,), INDEX)
     zeros = filled(0, (count,), INDEX)
@@ -199,48 +204,38 @@ def _groups(name: str, x: Any) -> tuple[Node, Node, Node, Node]:
     flat = reshaped(node, (product(node.type.shape),))
     ordered, places = sorted_with_places(flat, 0)
     length = flat.type.shape[0]
-    if length == 0:
-        starts = filled(False, (0,), ir.boolean)
-    else:
-        pair = (part(ordered, 0, 1, length - 1), part(ordered, 0, 0, length - 1))
-        changes = record(ops.NotEqual, pair)
-        starts = record(ops.Concat, (filled(True, (1,), ir.boolean), changes), (0,))
+    before = record(
+        ops.Pad, (ordered,), ((1,), (0,), (0,), Number(_of_dtype(0, node), node.type.dtype))
+    )
+    changes = record(ops.NotEqual, (ordered, part(before, 0, 0, length)))
+    line = record(ops.Iota, (), ((length,), 0, INDEX))
+    first = record(ops.Equal, (line, filled(0, (length,), INDEX)))
+    starts = record(ops.BitOr, (first, changes))
     counted = record(ops.CumulativeSum, (cast_node(starts, INDEX),), (0, False))
     group = record(ops.Subtract, (counted, filled(1, (length,), INDEX)))
     return ordered, starts, group, places
 
 
-def _how_many(name: str, starts: Node, size: int | None) -> int:
+def _how_many(name: str, starts: Node, size: int | None) -> Size:
     """How many are distinct: what the caller says, or what the values say."""
-    if size is not None:
-        return cast(int, as_size(size, name))
-    from ..tensor import host_array
-
-    return int(host_array(wrap(starts), name).sum())
+    if size is None:
+        return how_many(name, starts, "say with `size=` how many there are at most")
+    return as_size(size, name)
 
 
-def _chosen(mask: Node, count: int, length: Any) -> Node:
-    """The places of the first `count` true elements of a line; `length` where there are fewer."""
-    line = record(ops.Iota, (), ((length,), 0, INDEX))
-    absent = filled(length, (length,), INDEX)
-    ranked = record(ops.Sort, (record(ops.Select, (mask, line, absent)),), (0, 1, False))
-    if isinstance(length, int) and count > length:
-        ranked = record(ops.Concat, (ranked, filled(length, (count - length,), INDEX)), (0,))
-    return part(ranked, 0, 0, count)
+def _picked(node: Node, places: Node, fill: Node) -> Node:
+    """The elements at some places; a place behind the end gives what there is to fill with."""
+    shape = places.type.shape
+    read = record(ops.Gather, (node, reshaped(places, (*shape, 1))), ((0,), 0, ops.Outside.ZERO))
+    inside = record(ops.Less, (places, number_like(node.type.shape[0], places)))
+    return record(ops.Select, (inside, read, broadcast_node(fill, shape)))
 
 
-def _picked(node: Node, places: Node, count: int, fill_value: Any) -> Node:
-    """The elements at some places; a place behind the end gives the fill value."""
-    length = node.type.shape[0]
-    read = record(ops.Gather, (node, reshaped(places, (count, 1))), ((0,), 0, ops.Outside.ZERO))
-    kind = float if node.type.dtype in ir.FLOATS else int
-    fill = filled(
-        kind(fill_value) if node.type.dtype is not ir.boolean else bool(fill_value),
-        (count,),
-        node.type.dtype,
-    )
-    inside = record(ops.Less, (places, filled(length, (count,), INDEX)))
-    return record(ops.Select, (inside, read, fill))
+def _of_dtype(number: Any, like: Node) -> Any:
+    """A number of the kind of a node's dtype."""
+    if like.type.dtype is ir.boolean:
+        return bool(number)
+    return float(number) if like.type.dtype in ir.FLOATS else int(number)
 
 
 def _scattered(values: Node, places: Node, length: Any) -> Node:

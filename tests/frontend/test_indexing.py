@@ -113,7 +113,7 @@ MISTAKES = [
     Mistake(lambda: bs.one_hot(bs.asarray([1]), -1), bs.ArgumentError, "not negative"),
     Mistake(lambda: bs.nonzero(x(), size=-1), bs.ArgumentError, "not negative"),
     Mistake(lambda: bs.nonzero(bs.asarray(1)), bs.ShapeError, "rank 0"),
-    Mistake(lambda: bs.jit(lambda t: t.nonzero())(x()), bs.TracedValueError, "nonzero"),
+    Mistake(lambda: bs.vmap(lambda t: t.nonzero())(x()), bs.TracedValueError, "size="),
 ]
 
 

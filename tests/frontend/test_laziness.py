@@ -335,3 +335,11 @@ def test_threads_force_one_recording_at_once() -> None:
         for each in found:
             np.testing.assert_array_equal(each, shared.numpy())
     assert not errors
+
+
+def test_what_has_no_derivative_is_not_tracked_once_it_is_computed() -> None:
+    x = bs.tensor([1.0, -2.0, 3.0], requires_grad=True)
+    mask = x > 0
+    assert mask.tolist() == [True, False, True]
+    loss = bs.where(mask, x * x, 0.0).sum()
+    assert loss.backward()[x].tolist() == [2, 0, 6]

@@ -1,0 +1,137 @@
+"""Slices of one axis: from where, how many, how far apart.
+
+Comes in: a Python slice, and the size of the axis. Goes out: a `Part`. Ends outside the axis are
+cut off as Python cuts them, also where the size is open, or an end is a tensor inside `jit`.
+Never: an element.
+"""
+
+from __future__ import annotations
+
+from operator import index
+from typing import Any, NamedTuple
+
+from ...ir import dtypes as ir
+from ...ir import tensor as ops
+from ...ir.dims import Dim, Size, ceil_div, maximum
+from ..bounds import bound_size
+from ..errors import PlaceError, fail
+from ..handle import Handle, wrap
+from ..node import Node, constant, record
+from .common import cast_node, not_negative, size_node
+
+INDEX = ir.i64
+
+
+class Part(NamedTuple):
+    """What one item between the brackets does to one axis."""
+
+    kind: str  # "slice", "place" (an integer), "new", "array"
+    start: Size = 0
+    size: Size = 1
+    step: int = 1
+    node: Node | None = None
+
+
+def slice_part(item: slice, size: Size, axis: int) -> Part:
+    """A slice, cut off at the ends of the axis as Python cuts it."""
+    step = 1 if item.step is None else _end(item.step)
+    if step == 0:
+        fail(PlaceError, "index", f"the step of the slice of axis {axis} is 0")
+    ends = (item.start, item.stop)
+    if any([_is_traced(each) for each in ends]):
+        return _computed(item, size, _forwards(step, axis, "its ends are tensors"))
+    if isinstance(size, Dim) or any([isinstance(each, Dim) for each in ends]):
+        return _open(item, size, step, axis)
+    start, stop = (None if each is None else _end(each) for each in ends)
+    start, stop, step = slice(start, stop, step).indices(size)
+    count = len(range(start, stop, step))
+    return Part("slice", start if count else 0, count, step)
+
+
+def _end(value: Any) -> int:
+    """One of the numbers of a slice."""
+    try:
+        return index(value)
+    except TypeError:
+        problem = f"the ends and the step of a slice are integers, not {type(value).__name__}"
+        fail(PlaceError, "index", problem, value)
+
+
+def _size(value: Any) -> Size:
+    """One of the ends of a slice that is a size, or a number."""
+    return value if isinstance(value, Dim) else _end(value)
+
+
+def _is_traced(value: Any) -> bool:
+    return isinstance(value, Handle) and value.node.trace is not None
+
+
+def _forwards(step: int, axis: int, why: str) -> int:
+    """A step that goes from lower places to higher ones."""
+    if step < 0:
+        problem = f"a slice of axis {axis} has a step of {step}, and {why}"
+        fail(PlaceError, "index", problem, hint="slice with a positive step, then `bs.flip`")
+    return step
+
+
+def _open(item: slice, size: Size, step: int, axis: int) -> Part:
+    """A slice whose ends, or whose axis, are sizes; such an end counts from the front."""
+    if step == -1 and item.start is None and item.stop is None:
+        return Part("slice", size - 1, size, -1)
+    _forwards(step, axis, f"the sizes are open: {size}")
+    start, stop = (None if each is None else _size(each) for each in (item.start, item.stop))
+    first = 0 if start is None else _within(start, size)
+    last = size if stop is None else _within(stop, size)
+    count = not_negative(last - first)
+    return Part("slice", first, ceil_div(count, step), step)
+
+
+def _within(place: Size, size: Size) -> Size:
+    """A place, counted from the front, no less than 0 and no more than the size.
+
+    The lesser of two is written as their sum without the greater, so that `x[:k]` and `x[k:]` add
+    up to the size of x.
+    """
+    if isinstance(place, int) and place < 0:
+        return maximum(size, -place) + place
+    place = not_negative(place)
+    return place + size - maximum(place, size)
+
+
+def _computed(item: slice, size: Size, step: int) -> Part:
+    """A slice with an end that is computed: as long as the data say."""
+    first = _place(item.start, 0, size)
+    last = _place(item.stop, size, size)
+    zero = constant(0, INDEX)
+    count = record(ops.Maximum, (record(ops.Subtract, (last, first)), zero))
+    if step > 1:
+        rounded = record(ops.Add, (count, constant(step - 1, INDEX)))
+        count = record(ops.Divide, (rounded, constant(step, INDEX)))
+    instead = "choose with `bs.where(bs.arange(n) < stop, x, other)`"
+    if _is_traced(item.start):
+        start = bound_size("index", first, size, instead)
+    else:
+        start = 0 if item.start is None else _within(_size(item.start), size)
+    return Part("slice", start, bound_size("index", count, size, instead), step)
+
+
+def _place(end: Any, default: Size, size: Size) -> Node:
+    """An end of a slice as a number, counted from the front and within the axis."""
+    if end is None:
+        return size_node(default)
+    place = _whole(end)
+    zero, extent = constant(0, INDEX), size_node(size)
+    from_end = record(ops.Add, (place, extent))
+    place = record(ops.Select, (record(ops.Less, (place, zero)), from_end, place))
+    return record(ops.Minimum, (record(ops.Maximum, (place, zero)), extent))
+
+
+def _whole(end: Any) -> Node:
+    """An end of a slice as an integer."""
+    if not isinstance(end, Handle):
+        return size_node(_size(end))
+    node = end.node
+    if node.type.dtype not in ir.INTEGERS or node.type.shape:
+        problem = "the ends of a slice are integers, also where they are computed"
+        fail(PlaceError, "index", problem, wrap(node))
+    return cast_node(node, INDEX)

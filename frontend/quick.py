@@ -1,0 +1,109 @@
+"""The quick way into a compiled function: for computed tensors, and trees of nothing else.
+
+Comes in: positional arguments as a user gives them. Goes out: a hashable kind of all of them, and
+their buffers.
+Never: a tensor kept. Of the trees that a function was given, their structures are remembered, and
+of the tensors the numbers of their nodes: a node has one type for good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .bundle import Kind, bundle_of, kind_of
+from .handle import Handle
+from .node import Node
+from .readers import reader
+from .tree import LEAF, Structure
+
+NOT_QUICK: tuple[Any, ...] = (None, None)
+"""The kind of arguments that must be taken apart: no function is compiled for it."""
+_TREES_AT_MOST = 4
+Found = tuple[Kind, Sequence[Any]]
+
+
+class Quick:
+    """What one function has been given: for each place, what the latest trees were like."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[_Known, ...]] = {}
+
+    def learn(self, structures: Sequence[Structure]) -> None:
+        """Expect trees of these structures, one for each positional argument."""
+        for place, structure in enumerate(structures):
+            known = self._known.get(place, ())
+            if structure is not LEAF and all([each.structure is not structure for each in known]):
+                self._known[place] = (_Known(structure), *known)[:_TREES_AT_MOST]
+
+    def kind(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[Any]]:
+        """The kind of the arguments, its second item their device; and their buffers."""
+        kinds: list[Any] = [len(args), None]
+        buffers: list[Any] = []
+        for place, arg in enumerate(args):
+            if isinstance(arg, Handle):
+                node = arg.node
+                if node.buffer is None or node.tracked:
+                    return NOT_QUICK, buffers
+                kind, device = node.type, node.device
+                buffers.append(node.buffer)
+            else:
+                found = self._tree(place, arg)
+                if found is None:
+                    return NOT_QUICK, buffers
+                kind, device = found[0], found[0].device
+                buffers += found[1]
+            if device is not None and kinds[1] not in (None, device):
+                return NOT_QUICK, buffers
+            kinds.append(kind)
+            kinds[1] = device or kinds[1]
+        return tuple(kinds), buffers
+
+    def _tree(self, place: int, tree: Any) -> Found | None:
+        """The kind of a tree, and its buffers."""
+        bundle = bundle_of(tree)
+        if bundle is not None:
+            buffers = bundle.buffers
+            return None if buffers is None else (bundle.kind, buffers)
+        for known in self._known.get(place, ()):
+            leaves: list[Any] = []
+            if known.read(tree, leaves):
+                return known.found(leaves)
+        return None
+
+
+class _Known:
+    """A structure, and of what kind its latest leaves were."""
+
+    __slots__ = ("latest", "read", "structure")
+
+    def __init__(self, structure: Structure) -> None:
+        self.structure, self.read = structure, reader(structure)
+        self.latest: tuple[list[int] | None, Kind | None] = None, None
+
+    def found(self, leaves: list[Any]) -> Found | None:
+        """The kind of these leaves, if they are computed tensors, and their buffers."""
+        try:
+            serials = [leaf.node.serial for leaf in leaves]
+            buffers = [buffer for leaf in leaves if (buffer := leaf.node.buffer) is not None]
+        except AttributeError:  # no tensor
+            return None
+        if len(buffers) < len(leaves):  # to be computed, or given away
+            return None
+        latest, kind = self.latest
+        if latest != serials:
+            kind = _new_kind(self.structure, leaves)
+            self.latest = serials, kind
+        return None if kind is None else (kind, buffers)
+
+
+def _new_kind(structure: Structure, leaves: list[Any]) -> Kind | None:
+    if not all([isinstance(leaf, Handle) for leaf in leaves]):
+        return None
+    nodes: list[Node] = [leaf.node for leaf in leaves]
+    device = nodes[0].device if nodes else None
+    if any([node.tracked or node.device is not device for node in nodes]):
+        return None
+    return kind_of(structure, tuple([node.type for node in nodes]), device)

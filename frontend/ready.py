@@ -1,0 +1,88 @@
+"""Recordings made ready to run: as they are, or so that a derivative may follow.
+
+Comes in: a recording, a device, and whether something is to be kept for a derivative. Goes out: a
+`Piece` of work: the recording, and the compiled `Step` that all equal recordings share.
+Never: a computation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from ..ir.func import Func
+from ..passes.differentiate import linearise
+from ..runtime.device import Device
+from ..runtime.steps import Plan, plan
+from .cache import Cache
+from .node import Node
+from .recording import GATHERING, Recording, func_of, gather
+
+Flags = tuple[bool, ...] | None
+
+
+class Step(NamedTuple):
+    """What has been compiled for recordings with this key.
+
+    With `flags`, which say for each input whether it is tracked, the plan returns residuals after
+    the outputs, and `linear` is the linear function that takes them.
+    """
+
+    key: tuple[Any, ...]
+    device: Device
+    flags: Flags
+    func: Func
+    plan: Plan
+    residuals: tuple[Any, ...] = ()
+    linear: Func | None = None
+
+
+class Piece(NamedTuple):
+    """A recording and its step; `places` says which output is the value of which node."""
+
+    recording: Recording
+    step: Step
+    places: dict[Node, int]
+
+
+_STEPS: Cache[Any, Step] = Cache(4096)
+
+
+def flags_of(inputs: Sequence[Node], outputs: Iterable[Node], recompute: bool) -> Flags:
+    """Which inputs are tracked; None where nothing is to be kept for a derivative."""
+    if recompute or not any([node.tracked for node in outputs]):
+        return None
+    return tuple([node.tracked for node in inputs])
+
+
+def find(recording: Recording, device: Device, recompute: bool) -> Piece | None:
+    """The whole of a recording, if an equal one has been compiled."""
+    flags = flags_of(recording.inputs, recording.outputs, recompute)
+    step = _STEPS.get((device, recording.key, flags))
+    return None if step is None else _whole(recording, step)
+
+
+def make(nodes: Sequence[Node], device: Device, recompute: bool) -> Piece:
+    """The recording that computes nodes, compiled as one step."""
+    with GATHERING:
+        recording = gather(nodes)
+        known = find(recording, device, recompute)
+        if known is not None:
+            return known
+        func = func_of(recording)
+    flags = flags_of(recording.inputs, recording.outputs, recompute)
+    step = _compiled(recording, func, device, flags)
+    return _whole(recording, _STEPS.put((device, recording.key, flags), step))
+
+
+def _whole(recording: Recording, step: Step) -> Piece:
+    return Piece(recording, step, {node: place for place, node in enumerate(recording.outputs)})
+
+
+def _compiled(recording: Recording, func: Func, device: Device, flags: Flags) -> Step:
+    if flags is None:
+        return Step(recording.key, device, flags, func, plan(func, device))
+    parts = linearise(func, flags)
+    compiled = plan(parts.forward, device)
+    residuals = [value.type for value in parts.forward.results[len(recording.outputs) :]]
+    return Step(recording.key, device, flags, func, compiled, tuple(residuals), parts.linear)
