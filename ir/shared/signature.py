@@ -8,7 +8,7 @@ Never: a change to the func or to the call.
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..attributes import Ref, Shape
-from ..dims import DimError, Size, Symbol, interval, substitute
+from ..dims import MAX_SIZE, DimError, Size, Symbol, interval, substitute
 from ..errors import Unmet, require
 from ..facts import Facts
 from ..func import Func, Module
@@ -81,7 +81,10 @@ def _bind(func: Func, pairs: Iterable[tuple[Type, Type]]) -> dict[Symbol, Size]:
 
 def _check_bounds(func: Func, symbol: Symbol, size: Size) -> None:
     facts = Facts()
-    inside = facts.at_most(symbol.minimum, size) and facts.at_most(size, symbol.maximum)
+    # Whatever its expression admits, the size of an axis is at least 0 and at most MAX_SIZE.
+    inside = (symbol.minimum == 0 or facts.at_most(symbol.minimum, size)) and (
+        symbol.maximum == MAX_SIZE or facts.at_most(size, symbol.maximum)
+    )
     low, high = interval(size)
     require(
         inside,

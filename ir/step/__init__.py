@@ -6,8 +6,9 @@ interpreter runs. Every op reads, writes or calls the host, so that none is merg
 
 from .base import StepOp
 from .collective import Collective, CollectiveKind
-from .control import Branch, Loop
+from .control import Branch, Loop, When
 from .host import Host
+from .inside import Inside
 from .launch import KERNELS, Kernels, Launch
 from .memory import Allocate, Dim, Free, Row, View
 from .tiles import TileKernels
@@ -15,5 +16,5 @@ from .transfer import Copy, Fill
 
 __all__ = [
     "KERNELS", "Allocate", "Branch", "Collective", "CollectiveKind", "Copy", "Dim", "Fill", "Free",
-    "Host", "Kernels", "Launch", "Loop", "Row", "StepOp", "TileKernels", "View",
+    "Host", "Inside", "Kernels", "Launch", "Loop", "Row", "StepOp", "TileKernels", "View", "When",
 ]  # fmt: skip

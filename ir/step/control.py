@@ -1,7 +1,7 @@
 """Control flow of the host: regions that run in order, again and again, or not at all.
 
-Comes in: a trip count, or a predicate in memory. Goes out: nothing; what the regions do to memory
-stays done.
+Comes in: a trip count, a size, or a predicate in memory. Goes out: nothing; what the regions do to
+memory stays done.
 Never: a value carried from one step to the next, other than in memory.
 """
 
@@ -56,3 +56,22 @@ class Branch(StepOp, name="step.branch", effects=EFFECTS):
 
     def act(self, frame: Any, predicate: Array) -> None:
         frame.run(self.on_true if predicate else self.on_false, ())
+
+
+class When(StepOp, name="step.when", effects=EFFECTS):
+    """`enough` where the size is `at_least` so much; else `below`. What it will be is known as soon
+    as sizes are, before anything runs."""
+
+    size: Attr[Size]
+    at_least: Attr[int]
+    enough: Region
+    below: Region
+
+    def check(self) -> None:
+        check_size(self.size)
+        for name, region in (("enough", self.enough), ("below", self.below)):
+            check_takes(name, region, ())
+            check_yields(name, region, ())
+
+    def act(self, frame: Any) -> None:
+        frame.run(self.enough if frame.size(self.size) >= self.at_least else self.below, ())

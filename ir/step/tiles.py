@@ -13,7 +13,7 @@ from .. import types
 from ..errors import require
 from ..func import Func
 from ..payloads import Array
-from ..tile import run_kernel
+from ..tile import Window, row_major, run_kernel
 from ..types import Scalar, Type, View
 from .launch import KERNELS, Kernels, Launch
 
@@ -46,7 +46,9 @@ class TileKernels(Kernels):
         writes: Sequence[Array],
     ) -> None:
         grid = frame.shape(launch.grid) or None
-        run_kernel(kernel, [*reads, *writes], grid, frame.module)
+        pairs = zip(kernel.arguments, (*reads, *writes), strict=True)
+        arguments = [_argument(value.type, array) for value, array in pairs]
+        run_kernel(kernel, arguments, grid, frame.module)
 
 
 def _sees(type_: Type, found: Type) -> bool:
@@ -54,6 +56,12 @@ def _sees(type_: Type, found: Type) -> bool:
     if isinstance(type_, View) and isinstance(found, types.Array):
         return type_.rank == found.rank and type_.dtype is found.dtype
     return isinstance(type_, Scalar) and type_ is found
+
+
+def _argument(type_: Type, array: Array) -> Window | Array:
+    """An array in row-major order has its strides also where it has no elements: numpy has not."""
+    dense = isinstance(type_, View) and array.flags.c_contiguous
+    return row_major(array.reshape(-1), array.shape) if dense else array
 
 
 KERNELS[View] = TileKernels()

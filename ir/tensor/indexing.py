@@ -21,6 +21,7 @@ from ..dtypes import ALL, INTEGERS, NUMBERS, ORDERED, DType, i64, u64
 from ..errors import Unmet, require
 from ..interpreter.arrays import stored, widened
 from ..payloads import Array
+from ..shared.places import as_i64, require_inside
 from ..types import Tensor
 from ..values import AnyValue
 from . import order
@@ -272,36 +273,18 @@ def _positions(
 ) -> tuple[Array, Array]:
     """For each place, which of `_rows` it names, and whether it lies inside x at all."""
     sizes = np.array([x.shape[axis] for axis in axes], np.int64)
-    places = _as_i64(indices)
+    places = as_i64(indices)
     if outside is Outside.CLAMP:
         places = np.clip(places, 0, sizes - 1)
     bad = (places < 0) | (places >= sizes)
-    if outside is not Outside.ZERO:
-        _require_inside(indices, bad, axes, sizes)
+    if outside is not Outside.ZERO and bad.any():
+        require_inside(indices, axes, sizes.tolist())
     batches: tuple[int, ...] = x.shape[:batch]
     free = indices.ndim - 1 - batch
     positions = np.arange(prod(batches), dtype=np.int64).reshape(batches + (1,) * free)
     for column, size in enumerate(sizes):
         positions = positions * size + places[..., column]
     return np.broadcast_to(positions, indices.shape[:-1]), ~np.asarray(bad.any(axis=-1))
-
-
-def _as_i64(indices: Array) -> Array:
-    """Indices of one dtype; those too large for it stay larger than any size."""
-    if indices.dtype == np.uint64:
-        indices = np.minimum(indices, np.uint64(np.iinfo(np.int64).max))
-    return indices.astype(np.int64)
-
-
-def _require_inside(indices: Array, bad: Array, axes: Sequence[int], sizes: Array) -> None:
-    """Complain about the first bad index."""
-    found = np.argwhere(bad)
-    if not len(found):
-        return
-    *place, column = found[0].tolist()
-    value = int(indices[(*place, column)])
-    at = f" at {place}" if place else ""
-    raise Unmet(f"index {value}{at} is outside axis {axes[column]} of size {sizes[column]}")
 
 
 def _combine(

@@ -23,6 +23,7 @@ the facts of its type; kernels are compiled for them, and a window that makes on
 | `size: [n, 128]` | the size of each axis; a lone symbol of the func is bound by it |
 | `multiple: [16, 1]` | each axis's size is a multiple of this many elements |
 | `unit_stride: 1` | the stride along this axis is 1 |
+| `dense: 2` | the last so many axes lie without gaps: a stride is the product of the sizes behind |
 | `stride_multiple: [16, 1]` | each axis's stride is a multiple of this many elements |
 | `align: 64` | the address of the first element is a multiple of this many bytes |
 | `index_bits: 32` | how far any element lies from the first one, in elements, fits so many bits |
@@ -39,13 +40,13 @@ from .ids import ProgramCount, ProgramId
 from .kernel import run_kernel
 from .math import Binary, Bitcast, Cast, Compare, Select, Unary
 from .memory import Atomic, Gather, Load, Scatter, Store
-from .poison import is_intact, poisoned
+from .poison import is_intact, poisoned, unwritten
 from .random import RandomBits
 from .reduce import ArgKind, ArgReduce, Reduce, ReduceKind, Scan, ScanKind
 from .shape import Broadcast, Concat, Constant, Extract, Full, Iota, Permute, Reshape
 from .sort import Sort
-from .views import Extent, View
-from .window import Window, view_of
+from .views import Extent, Scratch, View
+from .window import Window, row_major, view_of
 
 __all__ = [
     "FACTS",
@@ -83,6 +84,7 @@ __all__ = [
     "Scan",
     "ScanKind",
     "Scatter",
+    "Scratch",
     "Select",
     "Sort",
     "Store",
@@ -95,6 +97,8 @@ __all__ = [
     "check_window",
     "is_intact",
     "poisoned",
+    "row_major",
     "run_kernel",
+    "unwritten",
     "view_of",
 ]

@@ -9,6 +9,7 @@ Never: a fact that is merely hoped for; `tile` says in its docstring what each o
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from math import prod
 from typing import Any
 
 from ..attributes import Frozen
@@ -46,11 +47,11 @@ def check_window(type_: View, window: Window, sizes: Sizes) -> None:
         require(holds, f"the fact {name} of {type_} is false for {described(window)}")
 
 
-def facts_of_part(type_: View, axes: tuple[int, ...]) -> Frozen:
-    """What stays true of any part of a view, with only `axes` left, in this order."""
+def facts_of_part(type_: View, axes: tuple[int, ...], steps: tuple[int, ...]) -> Frozen:
+    """What stays true of any part of a view, with only `axes` left, in this order, with `steps`."""
     facts = type_.facts
     kept: dict[str, Any] = {}
-    if facts.get("unit_stride") in axes:
+    if (facts.get("unit_stride"), 1) in list[Any](zip(axes, steps, strict=True)):
         kept["unit_stride"] = axes.index(facts["unit_stride"])
     if "stride_multiple" in facts:
         kept["stride_multiple"] = [facts["stride_multiple"][axis] for axis in axes]
@@ -94,12 +95,23 @@ def _is_width(value: Any, type_: View) -> bool:
     return value.__class__ is int and value in (16, 32)
 
 
+def _is_count(value: Any, type_: View) -> bool:
+    return value.__class__ is int and 1 <= value <= type_.rank
+
+
 def _has_sizes(value: tuple[Size, ...], window: Window, sizes: Sizes) -> bool:
     return tuple([evaluate(size, sizes) for size in value]) == window.sizes
 
 
 def _divides(multiples: tuple[int, ...], numbers: tuple[int, ...]) -> bool:
     return all(number % each == 0 for number, each in zip(numbers, multiples, strict=True))
+
+
+def _is_dense(count: int, window: Window) -> bool:
+    """Whether the last axes lie without gaps, so far as there are elements at all."""
+    axes = range(len(window.sizes) - count, len(window.sizes))
+    strides = [prod(window.sizes[axis + 1 :]) for axis in axes]
+    return not all(window.sizes) or list(window.strides[-count:]) == strides
 
 
 def _is_aligned(value: int, window: Window, sizes: Sizes) -> bool:
@@ -123,6 +135,11 @@ FACTS: dict[str, Fact] = {
         "an axis of the view",
         _is_axis,
         lambda value, window, sizes: window.strides[int(value)] == 1,
+    ),
+    "dense": Fact(
+        "a number of axes from 1 on",
+        _is_count,
+        lambda value, window, sizes: _is_dense(value, window),
     ),
     "stride_multiple": Fact(
         "a list of integers from 1 on, one an axis",

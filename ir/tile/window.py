@@ -7,6 +7,7 @@ Never: a copy of the memory; what a kernel stores is seen in the array.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -85,10 +86,17 @@ def view_of(array: Array) -> Window:
     low, high = span(0, array.shape, strides)
     forward = [slice(None, None, -1 if stride < 0 else 1) for stride in strides]
     first = array[(*forward, ...)]  # the dots keep an array of rank 0 an array
+    bits = np.asarray(first).view(f"V{array.itemsize}")  # numpy has no text for f8, and wants one
     memory = np.lib.stride_tricks.as_strided(
-        first, (high - low + 1,), (array.itemsize,), writeable=array.flags.writeable
+        bits, (high - low + 1,), (array.itemsize,), writeable=array.flags.writeable
     )
-    return Window(memory, -low, array.shape, strides)
+    return Window(memory.view(array.dtype), -low, array.shape, strides)
+
+
+def row_major(memory: Array, shape: Sequence[int]) -> Window:
+    """A window of this shape on flat memory, whose elements lie there in row-major order."""
+    strides = tuple([prod(shape[axis + 1 :]) for axis in range(len(shape))])
+    return Window(memory, 0, tuple(shape), strides)
 
 
 def span(offset: int, sizes: Sequence[int], strides: Sequence[int]) -> tuple[int, int]:

@@ -106,3 +106,45 @@ def test_a_branch_reads_its_predicate_from_memory() -> None:
 )
 def test_a_branch_that_breaks_a_rule(program: str, problem: str) -> None:
     assert problem in refused(program)
+
+
+WHEN = """
+func @f<n: 0..9>(%x: array<[n], f32>) {
+  step.when {size = 2*n, at_least = 6} () {
+    step.fill %x {value = 1.0}
+    yield
+  } () {
+    step.fill %x {value = 2.0}
+    yield
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(("size", "filled"), [(0, 0), (1, 2), (2, 2), (3, 1), (9, 1)])
+def test_what_runs_follows_from_a_size(size: int, filled: float) -> None:
+    x = np.zeros(size, np.float32)
+    interpret(read(WHEN), x)
+    assert x.tolist() == [filled] * size
+
+
+@pytest.mark.parametrize(
+    ("program", "problem"),
+    [
+        (WHEN.replace("2*n", "-2"), "-2 is not a size"),
+        (
+            WHEN.replace("6} () {", "6} (%i: scalar<i64>) {"),
+            "the region enough takes (scalar<i64>), expected ()",
+        ),
+        (
+            WHEN.replace("} () {", "} (%i: scalar<i64>) {").replace(
+                "6} (%i: scalar<i64>) {", "6} () {"
+            ),
+            "the region below takes (scalar<i64>), expected ()",
+        ),
+        (WHEN.replace("yield", "yield %x", 1), "the region enough yields (array<[n], f32>)"),
+    ],
+)
+def test_a_choice_by_size_that_breaks_a_rule(program: str, problem: str) -> None:
+    assert problem in refused(program)

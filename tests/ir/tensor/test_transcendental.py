@@ -107,7 +107,7 @@ CORNERS: dict[type[Op], dict[float, float]] = {
 
 
 def names(cls: Any) -> str:
-    return getattr(cls, "name", str(cls))
+    return getattr(cls, "name", cls.__name__)
 
 
 def numbers(dtype: DType) -> Array:

@@ -1,5 +1,6 @@
 """Windows: which memory a view shows, and that nothing else is touched."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -20,6 +21,7 @@ BASE = np.arange(60, dtype=np.float32).reshape(6, 10)
         BASE[2, 3],
         np.broadcast_to(BASE[1], (4, 10)),
         BASE[:0],
+        BASE[::-1, 1:8:3].astype(ml_dtypes.float8_e5m2).T,
     ],
 )
 def test_a_window_shows_the_array(array: np.ndarray) -> None:
