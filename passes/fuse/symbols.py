@@ -1,0 +1,117 @@
+"""The symbols of a kernel: each must be the size of an axis of something that is handed over.
+
+Comes in: kernels in which sizes are still those of the func. Goes out: kernels in which a size that
+only occurs whole, such as the n*m of a flat array, is one symbol of its own, so that kernels of the
+same ops have the same text; and where that cannot be, empty arrays whose axes tell the sizes.
+Never: a size that is not known from the launch.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+from ...ir import tensor
+from ...ir.attributes import SIZE, SIZES, Frozen
+from ...ir.declare import declared_class
+from ...ir.dims import MAX_SIZE, Dim, Size, Symbol, symbols
+from ...ir.dtypes import boolean
+from ...ir.errors import IRError
+from ...ir.func import Func, Module
+from ...ir.tensor.reduce import Reduction
+from ...ir.types import Shaped, Tensor
+from ...ir.verifier import verify
+from ..copying import copy_func
+from .graph import MAPS
+from .kernels import Kernel
+
+RIGID = (
+    *MAPS, Reduction, tensor.Broadcast, tensor.Permute, tensor.Flip, tensor.Constant, tensor.Iota,
+)  # fmt: skip
+"""Ops that ask of sizes only that they are equal."""
+WITNESS = boolean
+"""The dtype of arrays that only tell sizes: as numbers of bytes, all sizes can be told."""
+
+
+def bind_symbols(kernel: Kernel, known: Sequence[Symbol]) -> None:
+    """Give the kernel's func its symbols, of those that are known."""
+    shapes, others = _sizes(kernel.func)
+    bound = {
+        size
+        for value in (*kernel.func.arguments, *kernel.func.results)
+        for size in value.type.shape
+        if isinstance(size, Symbol)
+    }
+    used = {each for size in (*shapes, *others) for each in symbols(size)}
+    missing = used - bound
+    renamed = _renamed(kernel.func, shapes, others, missing) if missing else None
+    if renamed is not None:
+        kernel.func = renamed
+        used = {each for size in _sizes(renamed)[0] for each in symbols(size)}
+        missing.clear()
+    for symbol in (each for each in known if each in missing):
+        type_ = Tensor((symbol, 0), WITNESS)
+        kernel.func.body.add_argument(type_)
+        kernel.witnesses.append(type_.shape)
+    new = sorted(used.difference(known), key=str)
+    kernel.func.symbols = (*(each for each in known if each in used), *new)
+
+
+def _renamed(
+    func: Func, shapes: Iterable[Dim], others: Iterable[Dim], missing: set[Symbol]
+) -> Func | None:
+    """A copy in which each size that no axis tells is one symbol, if its ops let it be."""
+    whole = [size for size in shapes if missing.intersection(symbols(size))]
+    partly = any(missing.intersection(symbols(size)) for size in others)
+    if partly or any(isinstance(size, Symbol) for size in whole):
+        return None
+    names = {str(each) for each in shapes if isinstance(each, Symbol)}
+    renamed: dict[Size, Size] = {}
+    for size in whole:
+        name = f"size_{len(renamed)}"
+        while name in names:
+            name += "_"
+        most = min(size.high, MAX_SIZE)
+        renamed[size] = Symbol(name, max(size.low, 0), most, max(size.multiple, 1))
+    copy = copy_func(func, lambda size: renamed.get(size, size))
+    copy.symbols = tuple({each: None for size in _sizes(copy)[0] for each in symbols(size)})
+    rigid = all(op.terminator or isinstance(op, RIGID) for op in func.walk())
+    return copy if rigid or _is_sound(copy) else None
+
+
+def _is_sound(func: Func) -> bool:
+    """Whether the ops of a func accept its sizes."""
+    try:
+        verify(Module([func]))
+    except IRError:
+        return False
+    return True
+
+
+def _sizes(func: Func) -> tuple[dict[Dim, None], dict[Dim, None]]:
+    """The open sizes of shapes, and those that are in attributes with another meaning."""
+    shapes, others = dict[Dim, None](), dict[Dim, None]()
+    values = [*func.arguments]
+    for op in func.walk():
+        values += op.results
+        values += [value for region in op.regions for value in region.arguments]
+        for field, attribute in zip(
+            declared_class(op).attribute_fields, op.attributes, strict=False
+        ):
+            if field.name == "shape" and field.kind is SIZES:
+                _note(attribute, shapes)
+            elif field.kind in (SIZE, SIZES) or isinstance(attribute, Frozen):
+                _note(attribute, others)
+    for value in values:
+        if isinstance(value.type, Shaped):
+            _note(value.type.shape, shapes)
+    return shapes, others
+
+
+def _note(setting: Any, found: dict[Dim, None]) -> None:
+    """Note all open sizes in an attribute."""
+    if isinstance(setting, Dim):
+        found[setting] = None
+    elif isinstance(setting, Frozen):
+        _note(tuple(setting.values()), found)
+    elif isinstance(setting, tuple):
+        for each in cast(tuple[Any, ...], setting):
+            _note(each, found)

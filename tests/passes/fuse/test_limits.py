@@ -1,0 +1,61 @@
+"""What a kernel may hold at most, and where the bounds show."""
+
+from brimstone.ir import tensor
+from brimstone.ir.dims import Symbol
+from brimstone.passes.fuse import Fused
+from brimstone.passes.fuse.clusters import CIRCLE
+from brimstone.passes.fuse.cost import LAUNCH, MOST_ARRAYS, MOST_OPS, amount, effort
+from kit.fusing import checked, reasons
+from kit.recorder import Recorder
+
+
+def test_a_kernel_has_so_many_arrays_at_most() -> None:
+    r = Recorder()
+    total, *others = r.arguments(*[(3, 4)] * (2 * MOST_ARRAYS))
+    for each in others:
+        total = r.emit(tensor.Add, total, each)
+    fused = checked(r.done(total))
+    assert len(fused.report.kernels) == 3
+    assert all(len(each.reads) + len(each.writes) <= MOST_ARRAYS for each in fused.report.kernels)
+    assert reasons(fused) == [f"together they read and write more than {MOST_ARRAYS} arrays"]
+
+
+def test_a_kernel_has_so_many_ops_at_most() -> None:
+    r = Recorder()
+    x = r.argument(3, 4)
+    for _ in range(2 * MOST_OPS):
+        x = r.emit(tensor.Sin, x)
+    fused = checked(r.done(x))
+    assert 2 <= len(fused.report.kernels) <= 4
+    assert all(len(each.ops) <= MOST_OPS for each in fused.report.kernels)
+
+
+def test_what_stands_between_keeps_kernels_apart() -> None:
+    r = Recorder()
+    x = r.argument(6, 5)
+    e = r.emit(tensor.Exp, x)
+    s = r.emit(tensor.CumulativeSum, e, axis=0)
+    fused = checked(r.done(r.emit(tensor.Add, e, s)))
+    assert str(CIRCLE) in reasons(fused)
+
+
+def _scaled(size: int | Symbol) -> Fused:
+    """A function of a short vector, along the rows of a long array."""
+    r = Recorder()
+    if isinstance(size, Symbol):
+        r.func.symbols = (size,)
+    x, weight = r.arguments((size, 4), (4,))
+    return checked(r.done(r.map(tensor.Multiply, x, r.emit(tensor.Exp, weight))))
+
+
+def test_costly_functions_of_short_vectors_are_computed_once() -> None:
+    assert len(_scaled(Symbol("n", 0)).report.kernels) == 1  # a few kilobytes cost less than that
+    assert len(_scaled(Symbol("n", 100_000)).report.kernels) == 2
+
+
+def test_open_sizes_count_as_typical() -> None:
+    assert amount(Symbol("n", 0)) == amount(Symbol("m", 1)) == 1024
+    assert amount(Symbol("n", 0, 64)) == 64
+    assert amount(Symbol("n", 4096)) == 4096
+    assert amount(Symbol("n", 0, 2**20, 100)) == 1000
+    assert effort(tensor.Add) < effort(tensor.Divide) < effort(tensor.Exp) < LAUNCH

@@ -1,0 +1,195 @@
+"""What stands in kernels and steps, and what keeps kernels apart."""
+
+import pytest
+
+from brimstone.ir import print_module, step, tensor
+from brimstone.ir.tensor.reduce import Reduction
+from brimstone.passes.fuse.graph import MAPS
+from brimstone.passes.fuse.views import VIEWS
+from kit.fusing import checked, func_of, kernels, prepared, reasons
+from kit.programs import program, random_plan
+from kit.recordings import PROGRAMS, recorded
+
+ROWS = "tensor<[n, m], f32>"
+
+
+def body(lines: str, result: str, type_: str = ROWS, arguments: str = f"%x: {ROWS}") -> str:
+    """A func of these lines."""
+    head = f"func @f<n: 1..64, m: 1..64>({arguments}) -> {type_} {{"
+    return f"{head}\n{lines}\n  return {result}\n}}\n"
+
+
+def test_a_step() -> None:
+    text = """
+      %flat = tensor.reshape %x {shape = [n*m]} : tensor<[n*m], f32> at "m.py":3
+      %e = tensor.exp %flat : tensor<[n*m], f32> at "m.py":4
+      %order = tensor.cumulative_sum %e {axis = 0} : tensor<[n*m], f32> at "m.py":5
+      %y = tensor.reshape %order {shape = [n, m]} : tensor<[n, m], f32> at "m.py":6
+      %z = tensor.tanh %y : tensor<[n, m], f32> at "m.py":7"""
+    made = checked(func_of(body(text, "%z")))
+    assert print_module(made.module) == EXPECTED
+
+
+EXPECTED = """\
+func @f<n: 1..64, m: 1..64>(%x: array<[n, m], f32>) -> array<[n, m], f32> {
+  %e = step.allocate : array<[m*n], f32>
+  %0 = step.view %e {offset = 0, shape = [n, m]} : array<[n, m], f32>
+  step.launch [%x], %0 {kernel = @exp_m_4, grid = []}
+  %order = step.allocate : array<[m*n], f32>
+  step.launch [%e], %order {kernel = @cumulative_sum_m_5, grid = []}
+  step.free %e
+  %z = step.allocate : array<[n, m], f32>
+  %1 = step.view %order {offset = 0, shape = [n, m]} : array<[n, m], f32>
+  step.launch [%1], %z {kernel = @tanh_m_7, grid = []}
+  step.free %order
+  return %z
+}
+
+func @exp_m_4<n: 1..64, m: 1..64>(%x: tensor<[n, m], f32>) -> tensor<[n, m], f32> {
+  %e = tensor.exp %x : tensor<[n, m], f32>
+  return %e
+}
+
+func @cumulative_sum_m_5<size_0: 1..4096>(%e: tensor<[size_0], f32>) -> tensor<[size_0], f32> {
+  %order = tensor.cumulative_sum %e {axis = 0, reverse = false} : tensor<[size_0], f32>
+  return %order
+}
+
+func @tanh_m_7<n: 1..64, m: 1..64>(%order: tensor<[n, m], f32>) -> tensor<[n, m], f32> {
+  %z = tensor.tanh %order : tensor<[n, m], f32>
+  return %z
+}
+"""
+
+SUMS = """
+  %rows = tensor.reduce_sum %x {axes = [1]} : tensor<[n], f32>
+  %columns = tensor.reduce_sum %x {axes = [0]} : tensor<[m], f32>
+  %a = tensor.broadcast %rows {shape = [n, m], axes = [0]} : tensor<[n, m], f32>
+  %b = tensor.broadcast %columns {shape = [n, m], axes = [1]} : tensor<[n, m], f32>
+  %y = tensor.subtract %x, %a : tensor<[n, m], f32>
+  %z = tensor.subtract %y, %b : tensor<[n, m], f32>"""
+
+TURNED = """
+  %e = tensor.exp %x : tensor<[n, m], f32>
+  %t = tensor.permute %e {axes = [1, 0]} : tensor<[m, n], f32>
+  %z = tensor.tanh %t : tensor<[m, n], f32>"""
+
+CIRCLE = """
+  %e = tensor.exp %x : tensor<[n, m], f32>
+  %s = tensor.cumulative_sum %e {axis = 0} : tensor<[n, m], f32>
+  %z = tensor.add %e, %s : tensor<[n, m], f32>"""
+
+SQUARE = """
+  %p = tensor.slice %x {start = [0, 0], size = [1, m], step = [1, 1]} : tensor<[1, m], f32>
+  %r = tensor.reshape %p {shape = [m]} : tensor<[m], f32>
+  %b = tensor.broadcast %r {shape = [m, m], axes = [0]} : tensor<[m, m], f32>
+  %e = tensor.exp %b : tensor<[m, m], f32>
+  %h = tensor.cumulative_sum %e {axis = 0} : tensor<[m, m], f32>
+  %l = tensor.log %h : tensor<[m, m], f32>
+  %t = tensor.permute %l {axes = [1, 0]} : tensor<[m, m], f32>
+  %z = tensor.add %l, %t : tensor<[m, m], f32>"""
+
+PADDED = """
+  %e = tensor.exp %x : tensor<[n, m], f32>
+  %p = tensor.pad %e {low = [1, 0], high = [0, 0], interior = [0, 0], \
+value = 2.0} : tensor<[n + 1, m], f32>
+  %z = tensor.tanh %p : tensor<[n + 1, m], f32>"""
+
+PRODUCT = """
+  %e = tensor.exp %x : tensor<[n, m], f32>
+  %p = tensor.contract %e, %e {left_batch = [], right_batch = [], left_contract = [1], \
+right_contract = [1], dtype = f32} : tensor<[n, n], f32>
+  %z = tensor.tanh %p : tensor<[n, n], f32>"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "results", "types", "count", "reason"),
+    [
+        (SUMS, "%z", ROWS, 2, "both reduce, along other axes"),
+        (TURNED, "%z", "tensor<[m, n], f32>", 1, None),
+        (TURNED, "%z, %e", f"(tensor<[m, n], f32>, {ROWS})", 2, "writes its axes in another order"),
+        (CIRCLE, "%z", ROWS, 3, "cumulative_sum has a kernel of its own"),
+        (SQUARE, "%z", "tensor<[m, m], f32>", 4, "reads it at other places than those it computes"),
+        (PADDED, "%z", "tensor<[n + 1, m], f32>", 2, "reads it at other places"),
+        (PRODUCT, "%z", "tensor<[n, n], f32>", 3, "contractions take no prologues and epilogues"),
+    ],
+)  # fmt: skip
+def test_boundaries(lines: str, results: str, types: str, count: int, reason: str | None) -> None:
+    fused = checked(func_of(body(lines, results, types)))
+    assert len(fused.report.kernels) == count, str(fused.report)
+    found = reasons(fused)
+    assert any(reason in each for each in found) if reason is not None else not found
+
+
+def test_what_runs_between_is_said() -> None:
+    lines = """
+      %e = tensor.exp %x : tensor<[n, m], f32>
+      %s = tensor.cumulative_sum %e {axis = 0} : tensor<[n, m], f32>
+      %d = tensor.cumulative_sum %s {axis = 0} : tensor<[n, m], f32>
+      %y = tensor.add %e, %d : tensor<[n, m], f32>"""
+    fused = checked(func_of(body(lines, "%y, %e", f"({ROWS}, {ROWS})")))
+    assert "needs what another kernel makes of it" in reasons(fused)
+
+
+def test_cheap_values_are_computed_by_all_who_read_them() -> None:
+    lines = """
+      %h = tensor.add %x, %x : tensor<[n, m], f32>
+      %rows = tensor.reduce_sum %h {axes = [1]} : tensor<[n], f32>
+      %columns = tensor.reduce_maximum %h {axes = [0]} : tensor<[m], f32>"""
+    types = "(tensor<[n], f32>, tensor<[m], f32>)"
+    fused = checked(func_of(body(lines, "%rows, %columns", types)))
+    assert [len(each.ops) for each in fused.report.kernels] == [2, 2]
+
+
+def test_parts_are_read_where_they_are() -> None:
+    lines = """
+      %e = tensor.exp %x : tensor<[n, m], f32>
+      %p = tensor.slice %e {start = [0, 0], size = [1, m], step = [1, 1]} : tensor<[1, m], f32>
+      %r = tensor.reshape %p {shape = [m]} : tensor<[m], f32>
+      %z = tensor.tanh %r : tensor<[m], f32>"""
+    assert len(kernels(body(lines, "%z", "tensor<[m], f32>"))) == 1
+
+
+def test_results_are_memory_of_their_own() -> None:
+    types = f"({ROWS}, {ROWS}, {ROWS}, tensor<[n], f32>)"
+    lines = """
+      %e = tensor.exp %x : tensor<[n, m], f32>
+      %one = tensor.constant {value = 1.0} : tensor<[], f32>
+      %ones = tensor.broadcast %one {shape = [n]} : tensor<[n], f32>"""
+    fused = checked(func_of(body(lines, "%x, %e, %e, %ones", types)))
+    main = fused.module.main
+    returned = main.body.terminator.operands
+    assert len({*returned}) == 4
+    assert not {*returned} & {*main.arguments}
+    assert sum(isinstance(op, step.Fill) for op in main.body) == 1
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_kernels_hold_what_was_promised(seed: int) -> None:
+    module = program(random_plan(seed, 10 + seed, False, (tensor.Call,)))
+    for kernel in [*checked(module.main, runs=False).module][1:]:
+        ops = [op for op in kernel.body if not op.terminator]
+        known = (*MAPS, *VIEWS, Reduction, tensor.ArgMaximum, tensor.ArgMinimum, tensor.Iota)
+        if len(ops) > 1:
+            assert all(isinstance(op, (*known, tensor.Constant)) for op in ops)
+            for op in ops:
+                assert not isinstance(op, tensor.Pad | tensor.Slice | tensor.Flip) or _begins(op)
+
+
+def _begins(op: object) -> bool:
+    """Whether views lead from a view to an argument."""
+    while isinstance(op, VIEWS):
+        op = op.operands[0].op
+    return op is None
+
+
+def test_every_intermediate_is_freed_once() -> None:
+    for build, count in PROGRAMS.items():
+        func = prepared(recorded(build, *(3, 4, 5, 6, 7, 8)[:count]))
+        main = checked(func, runs=False).module.main
+        made = [op.results[0] for op in main.body if isinstance(op, step.Allocate)]
+        freed = [op.array for op in main.body if isinstance(op, step.Free)]
+        viewed = [value.op.array for value in main.results if isinstance(value.op, step.View)]
+        assert {*made} == {*freed, *viewed, *main.results} - {*main.arguments}
+        assert len(freed) == len({*freed})
+        assert not {*freed} & {*viewed, *main.results}
