@@ -1,0 +1,32 @@
+"""Kernel funcs of tensors become kernels of tiles.
+
+Comes in: a step module whose launches run kernels of the tensor floor, as `fuse` leaves it, and a
+function that chooses schedules for a target. Goes out: `Tiled`: the module with kernels of the tile
+floor, and the reasons for those that stay.
+Never: a machine; which tiles suit it is the chooser's business.
+
+`space`, `trace` and `read` read a `kernel` as a graph over its iteration space; `merge` makes its
+axes few; `schedule` says what the chooser sees; `plan` says which loop computes what; `program`,
+with `emit`, `reductions`, `outside`, `elementwise` and `sizes`, writes the tile func. `split` cuts
+long reductions into chunks, and `stages` decides between what is whole and what is cut. `alone`
+knows who writes kernels of one other op: `scan`, `random`, `concat`, `gather`, `scatter`, each with
+a `draft`; `contract` writes products. `launches` launches what is made.
+"""
+
+from .launches import Tiled, tile
+from .schedule import Chooser, KernelShape, Schedule
+from .space import Refused
+from .stages import Part, Stage, Stages, tile_kernel
+
+__all__ = [
+    "Chooser",
+    "KernelShape",
+    "Part",
+    "Refused",
+    "Schedule",
+    "Stage",
+    "Stages",
+    "Tiled",
+    "tile",
+    "tile_kernel",
+]

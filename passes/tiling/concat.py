@@ -1,0 +1,91 @@
+"""Tensors end to end.
+
+Comes in: a kernel of one `tensor.concat`. Goes out: its stages. Where all parts lie in a row, each
+is copied into its part of the result, by one launch a part of one tile func; else a program copies
+one line of each part in turn.
+Never: a tile that two parts meet in.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from math import prod
+
+from ...ir import tensor, tile
+from ...ir.attributes import Shape
+from ...ir.dims import MAX_SIZE, Size, Symbol, ceil_div, interval
+from ...ir.func import Func
+from ...ir.values import AnyValue
+from .draft import Draft
+from .kernel import Param
+from .parts import Part, Stage, Stages
+from .schedule import Chooser, KernelShape, Schedule
+
+
+def concat_parts(func: Func, op: tensor.Concat, choose: Chooser) -> Stages:
+    """Stages for all parts."""
+    dtype = op.result.dtype
+    schedule = choose(KernelShape("map", dtype, dtype, False, False, 1, False))
+    lengths = [prod(each.type.shape[op.axis :]) for each in op.tensors]
+    lines = prod(op.result.type.shape[: op.axis])
+    if lines == 1:
+        return Stages(func, tuple(_copies(func, lengths, schedule)))
+    return Stages(func, (_lines(func, lines, lengths, schedule),))
+
+
+def _copies(func: Func, lengths: Sequence[Size], schedule: Schedule) -> list[Stage]:
+    """A launch for each part, of the same copy."""
+    width, dtype = schedule.get("n", 1), func.results[0].dtype
+    size = Symbol("n", 0, min(max(interval(length)[1] for length in lengths), MAX_SIZE))
+    params = [
+        Param(0, (size,), dtype, func.arguments[0].name),
+        Param(0, (size,), dtype, func.results[0].name, written=True),
+    ]
+    draft = Draft(func, params, [(size, width)], schedule)
+    source, target = draft.views
+    draft.store(target, draft.load(source, draft.starts, width), draft.starts)
+    copy = draft.stage([0, 1]).func
+    stages: list[Stage] = []
+    offset: Size = 0
+    for number, length in enumerate(lengths):
+        shape: Shape = (length,)
+        place = Part(len(lengths), shape, offset)
+        stages.append(Stage(copy, (Part(number, shape),), (place,), (ceil_div(length, width),)))
+        offset = offset + length
+    return stages
+
+
+def _lines(func: Func, lines: Size, lengths: Sequence[Size], schedule: Schedule) -> Stage:
+    """A program for each line of the result."""
+    width, dtype = schedule.get("n", 1), func.results[0].dtype
+    whole: Size = 0
+    params: list[Param] = []
+    for number, length in enumerate(lengths):
+        params.append(Param(number, (lines, length), dtype, func.arguments[number].name))
+        whole = whole + length
+    params.append(Param(0, (lines, whole), dtype, func.results[0].name, written=True))
+    draft = Draft(func, params, [(lines, 1)], schedule)
+    *sources, target = draft.views
+    zero = draft.sizes.number(0)
+    begin = zero
+    for number, (source, length) in enumerate(zip(sources, lengths, strict=True)):
+        extent = draft.sizes.scalar(length)
+        seen = [draft.sizes.scalar(lines), extent]
+        part = draft.emit(tile.View, target, [zero, begin], seen, axes=(0, 1))
+        body = partial(_round, draft, source, part, width)
+        draft.loop(length, width, [], body, f"part{number}")
+        begin = draft.binary(tile.BinaryKind.ADD, begin, extent)
+    return draft.stage(range(len(params)))
+
+
+def _round(
+    draft: Draft,
+    source: AnyValue,
+    part: AnyValue,
+    width: int,
+    at: AnyValue,
+    carries: Sequence[AnyValue],
+) -> list[AnyValue]:
+    """A tile of a line, copied."""
+    offsets = [draft.starts[0], at]
+    draft.store(part, draft.load(source, offsets, 1, width), offsets)
+    return []

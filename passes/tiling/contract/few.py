@@ -1,0 +1,150 @@
+"""Products of few rows: the right operand passes once, unpacked; the few rows wait in a panel.
+
+Comes in: the packed rows, the right matrix as it lies in memory. Goes out: the kernel, and its
+grid.
+Never: a copy of the right operand; to pack it would cost more than the product does.
+"""
+
+from functools import partial
+
+from ....ir import tile
+from ....ir.attributes import Shape
+from ....ir.dims import ceil_div
+from ....ir.dtypes import DType
+from ....ir.func import Func
+from ....ir.locations import Location
+from ....ir.values import AnyValue
+from ..emit import nothing
+from ..kernel import Param
+from ..schedule import Schedule
+from .matrix import Extent, Role
+from .packing import Panels
+from .product import chunk, panel, store, zeros
+from .writer import Resize, Writer
+
+
+def few_func(
+    name: str,
+    location: Location,
+    operands: tuple[Panels, Panels],
+    extent: Extent,
+    dtype: DType,
+    schedule: Schedule,
+) -> tuple[Func, Shape]:
+    """The kernel in which a program makes a block of columns of all rows."""
+    left, right = operands
+    streams = right.matrix.fast is Role.FREE
+    width = right.lines * schedule["beside"] if streams else right.lines
+
+    def grid(local: Resize) -> Shape:
+        rows = ceil_div(local(extent.m), left.lines)
+        return (local(extent.batch), ceil_div(local(extent.n), width), rows)
+
+    params = [
+        Param(0, left.shape, left.wide, "left"),
+        Param(1, right.matrix.shape, right.matrix.dtype, "right"),
+        Param(0, (extent.batch, extent.m, extent.n), dtype, "product", written=True),
+    ]
+    writer = Writer(name, location, params, grid, schedule)
+    lefts, source, product = writer.views
+    batch, column, row = (writer.program(axis) for axis in range(3))
+    start = writer.multiply(column, width)
+    top = writer.multiply(row, left.lines)
+    program = _Few(writer, operands, (lefts, source, product), [batch, row, top])
+    (program.stream if streams else program.gather)(start, width, writer.size(extent.n))
+    return writer.done(), writer.grid
+
+
+class _Few:
+    """What one program does."""
+
+    def __init__(
+        self,
+        writer: Writer,
+        operands: tuple[Panels, Panels],
+        views: tuple[AnyValue, AnyValue, AnyValue],
+        place: list[AnyValue],
+    ) -> None:
+        self.writer, (self.left, self.right) = writer, operands
+        self.rows, self.source, self.product = views
+        self.batch, self.row, self.top = place
+        self.shape = (1, self.left.lines, self.right.lines)
+
+    def stream(self, start: AnyValue, width: int, size: AnyValue) -> None:
+        """Long rows pass chunk by chunk of k; the sums are kept in memory of the program, and are
+        near enough. To run along k for a few columns at a time would touch a page for each row."""
+        writer, zero = self.writer, self.writer.size(0)
+        end = writer.least(writer.add(start, writer.size(width)), size)
+        bounds = start, end, self.right.lines
+        sums = writer.emit(tile.Scratch, shape=(*self.shape[:2], width), dtype=self.left.wide)
+        nothing_yet = zeros(writer, self.shape, self.left.wide)
+
+        def kept(at: AnyValue) -> AnyValue:
+            sizes = [writer.size(each) for each in self.shape]
+            return writer.part(sums, [zero, zero, writer.subtract(at, start)], sizes)
+
+        def clear(at: AnyValue) -> list[AnyValue]:
+            writer.builders[-1].emit_all(tile.Store, kept(at), nothing_yet, [zero] * 3)
+            return []
+
+        def add(inner: AnyValue, at: AnyValue) -> list[AnyValue]:
+            room, dtype = kept(at), self.left.wide
+            before = self._load(room, [zero] * 3, dtype)
+            after = self._dot(inner, at, before)
+            writer.builders[-1].emit_all(tile.Store, room, after, [zero] * 3)
+            return []
+
+        def hand_over(at: AnyValue) -> list[AnyValue]:
+            found = self._load(kept(at), [zero] * 3, self.left.wide)
+            store(writer, self.product, found, [self.batch, self.top, at])
+            return []
+
+        def pass_by(inner: AnyValue) -> list[AnyValue]:
+            writer.loop("n", bounds, partial(add, inner))
+            return []
+
+        writer.loop("n", bounds, clear)
+        writer.loop("k", self._along_k(), pass_by)
+        writer.loop("n", bounds, hand_over)
+
+    def gather(self, start: AnyValue, width: int, size: AnyValue) -> None:
+        """Where rows of the right operand lie along k: a few of them at a time, sums in
+        registers."""
+        writer = self.writer
+
+        def body(inner: AnyValue, sums: AnyValue) -> list[AnyValue]:
+            return [self._dot(inner, start, sums)]
+
+        nothing_yet = zeros(writer, self.shape, self.left.wide)
+        (sums,) = writer.loop("k", self._along_k(), body, [nothing_yet])
+        store(writer, self.product, sums, [self.batch, self.top, start])
+
+    def _along_k(self) -> tuple[AnyValue, AnyValue, int]:
+        size = self.right.matrix.sizes[Role.CONTRACT]
+        return self.writer.size(0), self.writer.size(size), self.right.chunk
+
+    def _load(self, view: AnyValue, offsets: list[AnyValue], dtype: DType) -> AnyValue:
+        padding = nothing(dtype)
+        return self.writer.emit(tile.Load, view, offsets, shape=self.shape, padding=padding)
+
+    def _dot(self, inner: AnyValue, column: AnyValue, sums: AnyValue) -> AnyValue:
+        """Add the product of one chunk of k."""
+        writer, right, order = self.writer, self.right, self.right.matrix.order
+        places = {Role.BATCH: self.batch, Role.FREE: column, Role.CONTRACT: inner}
+        steps = right.steps
+        part = writer.emit(
+            tile.Load,
+            self.source,
+            [places[role] for role in order],
+            shape=tuple(steps[role] for role in order),
+            padding=nothing(right.matrix.dtype),
+        )
+        if right.matrix.dtype is not right.wide:
+            part = writer.emit(tile.Cast, part, dtype=right.wide)
+        axes = tuple(order.index(role) for role in (Role.BATCH, Role.CONTRACT, Role.FREE))
+        if axes != (0, 1, 2):
+            part = writer.emit(tile.Permute, part, axes=axes)
+        first = writer.divide(inner, right.chunk)
+        where = [self.batch, self.row]
+        rows = panel(writer, self.left, self.rows, where, writer.size(1), first)
+        return writer.emit(tile.Dot, chunk(writer, self.left, rows, writer.size(0)), part, sums)

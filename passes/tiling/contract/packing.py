@@ -1,0 +1,133 @@
+"""Panels: a matrix copied to the order in which products read it.
+
+Comes in: a matrix in memory. Goes out: its panels. A panel is so many lines (rows of the left
+operand, columns of the right one) of all the contracted axis, cut into chunks; in a chunk of the
+left operand each line follows the other, in one of the right operand they lie beside each other.
+What lies outside of the matrix is zero.
+Never: a narrow float; panels are of the dtype in which is summed.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ....ir import tile
+from ....ir.attributes import Shape
+from ....ir.dims import Size, ceil_div
+from ....ir.dtypes import DType
+from ....ir.func import Func
+from ....ir.locations import Location
+from ....ir.values import AnyValue
+from ..emit import nothing
+from ..kernel import Param
+from ..schedule import Schedule
+from .matrix import Matrix, Role
+from .writer import Resize, Writer
+
+
+@dataclass(frozen=True, slots=True)
+class Panels:
+    """How a matrix is packed: `lines` a panel, chunks of `chunk`; `beside`: lines lie beside each
+    other."""
+
+    matrix: Matrix
+    lines: int
+    chunk: int
+    beside: bool
+    wide: DType
+
+    @property
+    def block(self) -> tuple[int, int]:
+        """The shape of a chunk of a panel."""
+        return (self.chunk, self.lines) if self.beside else (self.lines, self.chunk)
+
+    @property
+    def steps(self) -> Mapping[Role, int]:
+        """How far it is from one chunk to the next."""
+        return {Role.BATCH: 1, Role.FREE: self.lines, Role.CONTRACT: self.chunk}
+
+    def counts(self, local: Resize = lambda size: size) -> tuple[Size, Size]:
+        """How many panels there are of a matrix, and chunks of a panel."""
+        sizes = self.matrix.sizes
+        return (
+            ceil_div(local(sizes[Role.FREE]), self.lines),
+            ceil_div(local(sizes[Role.CONTRACT]), self.chunk),
+        )
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of all panels of all matrices."""
+        return (self.matrix.sizes[Role.BATCH], *self.counts(), *self.block)
+
+
+def packing_func(
+    name: str, location: Location, panels: Panels, schedule: Schedule
+) -> tuple[Func, Shape]:
+    """The kernel that packs, and its grid: a program runs along the axis of neighbours."""
+    matrix = panels.matrix
+    fast, slow = matrix.fast, _slow(matrix)
+    sizes, steps = matrix.sizes, panels.steps
+
+    def grid(local: Resize) -> Shape:
+        return (local(sizes[Role.BATCH]), ceil_div(local(sizes[slow]), steps[slow]))
+
+    params = [
+        Param(0, matrix.shape, matrix.dtype, "matrix"),
+        Param(0, panels.shape, panels.wide, "panels", written=True),
+    ]
+    writer = Writer(name, location, params, grid, schedule)
+    source, target = writer.views
+    batch, row = writer.program(0), writer.program(1)
+    start = writer.multiply(row, steps[slow])
+
+    def body(at: AnyValue) -> list[AnyValue]:
+        places = {Role.BATCH: batch, slow: start, fast: at}
+        along = writer.divide(at, steps[fast])
+        numbers = {slow: row, fast: along}
+        where = [batch, numbers[Role.FREE], numbers[Role.CONTRACT]]
+        pack_block(writer, panels, source, places, target, where)
+        return []
+
+    bounds = writer.size(0), writer.size(sizes[fast]), steps[fast]
+    writer.loop(fast.value, bounds, body)
+    return writer.done(), writer.grid
+
+
+def pack_block(
+    writer: Writer,
+    panels: Panels,
+    source: AnyValue,
+    places: Mapping[Role, AnyValue],
+    target: AnyValue,
+    where: list[AnyValue],
+) -> None:
+    """Copy one chunk of a panel, from `places` of the matrix to `where` among the panels."""
+    matrix = panels.matrix
+    counts = {**panels.steps, Role.FREE: _loaded(panels)}
+    shape = tuple(counts[role] for role in matrix.order)
+    offsets = [places[role] for role in matrix.order]
+    padding = nothing(matrix.dtype)
+    value = writer.emit(tile.Load, source, offsets, shape=shape, padding=padding)
+    if matrix.dtype is not panels.wide:
+        value = writer.emit(tile.Cast, value, dtype=panels.wide)
+    inner = (Role.CONTRACT, Role.FREE) if panels.beside else (Role.FREE, Role.CONTRACT)
+    wanted = (Role.BATCH, *inner)
+    axes = tuple(matrix.order.index(role) for role in wanted)
+    if axes != (0, 1, 2):
+        value = writer.emit(tile.Permute, value, axes=axes)
+    value = writer.emit(tile.Reshape, value, shape=tuple(counts[role] for role in inner))
+    zero = writer.size(0)
+    room = writer.part(target, [*where, zero, zero], [writer.size(each) for each in panels.block])
+    writer.builders[-1].emit_all(tile.Store, room, value, [zero, zero])
+
+
+def _slow(matrix: Matrix) -> Role:
+    """Of the two axes of a matrix the one along which rows lie."""
+    return Role.FREE if matrix.fast is Role.CONTRACT else Role.CONTRACT
+
+
+def _loaded(panels: Panels) -> int:
+    """How many lines are loaded at once: where they are neighbours, a power of two, so that they
+    fill vectors. What is too much is stored beyond the panel, which drops it."""
+    if panels.matrix.fast is Role.CONTRACT:
+        return panels.lines
+    return 1 << (panels.lines - 1).bit_length()

@@ -1,0 +1,51 @@
+"""Indices that name places: which forms there are, and how they are loaded.
+
+Comes in: a `tensor.gather` or `tensor.scatter`. Goes out: tiles of i64, or `Refused`.
+Never: an error for an index outside; who wants one asks before the launch.
+"""
+
+from collections.abc import Sequence
+from math import prod
+
+from ...ir import tensor, tile
+from ...ir.attributes import Shape
+from ...ir.dtypes import i64, u64
+from ...ir.tensor.indexing import Outside
+from ...ir.values import AnyValue
+from .draft import Draft
+from .space import Refused
+
+
+def check_indices(op: tensor.Gather | tensor.Scatter) -> None:
+    """Refuse all but places along the first axes after the batch."""
+    count = len(op.axes)
+    if op.axes != tuple(range(op.batch, op.batch + count)) or not count:
+        raise Refused("indices along other axes than the first")
+    if op.indices.dtype is u64:
+        raise Refused("indices of u64")
+
+
+def batch_of(op: tensor.Gather | tensor.Scatter) -> Shape:
+    """The batch axes as one, or none."""
+    return (prod(op.x.type.shape[: op.batch]),) if op.batch else ()
+
+
+def index_tile(
+    draft: Draft,
+    op: tensor.Gather | tensor.Scatter,
+    named: AnyValue,
+    where: Sequence[AnyValue],
+    axis: int,
+    count: int,
+) -> AnyValue:
+    """The indices in `named` of `count` places from `where` on, along a gathered axis of x."""
+    block = (1,) * (len(where) - 1) + (count, 1)
+    column = draft.load(named, [*where, draft.sizes.number(axis)], *block)
+    index = draft.cast(draft.reshape(column, count), i64)
+    if op.outside is not Outside.CLAMP:
+        return index
+    kind, numbers = tile.BinaryKind, (0, op.x.type.shape[op.batch + axis] - 1)
+    zero, last = [
+        draft.emit(tile.Full, draft.sizes.scalar(each), shape=(count,)) for each in numbers
+    ]
+    return draft.binary(kind.MAXIMUM, draft.binary(kind.MINIMUM, index, last), zero)

@@ -1,0 +1,78 @@
+"""Which loop computes what: reductions by depth, and what one loop leaves for a later one.
+
+Comes in: a `Kernel`. Goes out: a `Loop` for each level: the nodes it computes, those it reads back,
+what it keeps, reduces and stores.
+Never: memory; a node that is kept gets it from whoever writes the loops.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from .kernel import Kernel, Node, Output
+from .schedule import COSTLY
+
+
+@dataclass(slots=True)
+class Loop:
+    """One run along the reduced axes; `computed` is in program order."""
+
+    reductions: list[Node] = field(default_factory=list[Node])
+    outputs: list[Output] = field(default_factory=list[Output])
+    computed: dict[Node, None] = field(default_factory=dict[Any, None])
+    reread: dict[Node, None] = field(default_factory=dict[Any, None])
+    kept: dict[Node, None] = field(default_factory=dict[Any, None])
+
+
+def plan_loops(kernel: Kernel) -> list[Loop]:
+    """The loops of all levels, and one more where something is left to store."""
+    reduced = {*kernel.space.reduced}
+    levels = kernel.levels
+    loops = [Loop() for _ in range(levels)]
+    for node in kernel.nodes:
+        if node.reduces:
+            loops[node.level - 1].reductions.append(node)
+    for output in kernel.outputs:
+        if reduced & {*output.node.axes}:
+            if output.node.level >= len(loops):
+                loops.append(Loop())
+            loops[output.node.level].outputs.append(output)
+    costly = _costly(kernel, reduced)
+    for number, loop in enumerate(loops):
+        roots = [node.operands[0] for node in loop.reductions]
+        roots += [output.node for output in loop.outputs]
+        _fill(kernel, loop, roots, loops[:number], costly)
+    return loops
+
+
+def _fill(
+    kernel: Kernel, loop: Loop, roots: Iterable[Node], before: list[Loop], costly: set[Node]
+) -> None:
+    """Find what a loop computes, from its roots back, but for what loops before it have kept."""
+    needed, pending = dict[Node, None](), [*roots]
+    while pending:
+        node = pending.pop()
+        if node in needed:
+            continue
+        needed[node] = None
+        source = next((each for each in before if node in each.computed), None)
+        if source is not None and node in costly:
+            loop.reread[node] = source.kept[node] = None
+        elif not node.reduces:
+            pending += node.operands
+    loop.computed = {
+        node: None
+        for node in kernel.nodes
+        if node in needed and node not in loop.reread and not node.reduces
+    }
+
+
+def _costly(kernel: Kernel, reduced: set[int]) -> set[Node]:
+    """The nodes that differ along all reduced axes and that it costs much to compute again."""
+    found: set[Node] = set()
+    for node in kernel.nodes:
+        if node.reduces or not reduced <= node.varies:
+            continue
+        if isinstance(node.op, COSTLY) or any(operand in found for operand in node.operands):
+            found.add(node)
+    return found

@@ -1,0 +1,126 @@
+"""What a target is told of a kernel to choose its tiles, and the tiles that follow.
+
+Comes in: a `Kernel`, and a schedule for it. Goes out: what the target's chooser is shown, and the
+size of a tile along each axis of the space.
+Never: a number of a machine.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from ...ir import tensor
+from ...ir.dtypes import DType
+from ...ir.tensor import transcendental
+from .kernel import Kernel, Node
+from .space import Refused
+
+COSTLY = (
+    transcendental.Function,
+    tensor.CubeRoot,
+    tensor.Erf,
+    tensor.ErfInverse,
+    tensor.LogGamma,
+    tensor.Digamma,
+    tensor.Arctan2,
+    tensor.Divide,
+    tensor.Hypot,
+    tensor.Power,
+    tensor.Remainder,
+)
+"""Ops of which the result is rather kept than computed again."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelShape:
+    """What matters of a kernel for the size of its tiles.
+
+    `kind` is "map", "rows" (with reductions) or "contract", of which only the dtype of the operands
+    and that of the sums are told. `narrowest` and `widest` are among the dtypes that
+    it holds along the vector axis. `vector_reduced`: the vectors run along a reduced axis.
+    `transposed`: some read runs along another axis, which is tiled by "m". `live`: how many tiles
+    are needed at once. `costly`: there are functions such as exp, or divisions.
+    """
+
+    kind: str
+    narrowest: DType
+    widest: DType
+    vector_reduced: bool = False
+    transposed: bool = False
+    live: int = 0
+    costly: bool = False
+
+
+Schedule = Mapping[str, int]
+"""`n`: elements of a tile along the vector axis; `m`: along the other axis of a transposed read;
+`unroll`: rows that are reduced at once where vectors run along a parallel axis.
+
+Of contractions, `m` and `n`: the block of the product that is kept in registers; `k`: a chunk of a
+panel; `kept`: rows of panels of the right operand that stay near while all of the left ones pass.
+A product of at most `alone` elements is made by programs that pack for themselves, each for a
+`chunk` of k; one of at most `few` rows from `together` rows of the right operand at a time, in
+`beside` blocks beside each other."""
+
+Chooser = Callable[[KernelShape], Schedule]
+
+
+def shape_of(kernel: Kernel) -> KernelShape:
+    """The shape of a kernel."""
+    last = len(kernel.space.sizes) - 1
+    wide = [node for node in kernel.nodes if last in node.axes] or kernel.nodes
+    dtypes = sorted({node.value.dtype for node in wide}, key=lambda each: (each.bits, each.name))
+    return KernelShape(
+        kind="rows" if kernel.levels else "map",
+        narrowest=dtypes[0],
+        widest=dtypes[-1],
+        vector_reduced=last in kernel.space.reduced,
+        transposed=transposed_axis(kernel) is not None,
+        live=_live(kernel, wide),
+        costly=any(isinstance(node.op, COSTLY) for node in wide),
+    )
+
+
+def tiles_of(kernel: Kernel, schedule: Schedule) -> tuple[int, ...]:
+    """The size of a tile along each axis of the space."""
+    sizes = kernel.space.sizes
+    if any(size < 1 for size in schedule.values()):
+        raise Refused(f"the schedule {dict(schedule)} has a size below 1")
+    tiles = [1] * len(sizes)
+    if not sizes:
+        return ()
+    tiles[-1] = schedule.get("n", 1)
+    across = transposed_axis(kernel)
+    rows = [axis for axis in kernel.space.reduced if axis != len(sizes) - 1]
+    if across is not None:
+        tiles[across] = schedule.get("m", 1)
+    elif rows and len(rows) == len(kernel.space.reduced):
+        tiles[rows[-1]] = schedule.get("unroll", 1)
+    return tuple(tiles)
+
+
+def transposed_axis(kernel: Kernel) -> int | None:
+    """The axis, if it is not the vector's, along which some read of a map finds its neighbours."""
+    last = len(kernel.space.sizes) - 1
+    if kernel.space.reduced:
+        return None
+    for node in kernel.nodes:
+        at = node.access.at if node.access is not None else ()
+        if at and at[-1].axis not in (None, last) and last in [index.axis for index in at]:
+            return at[-1].axis
+    return None
+
+
+def _live(kernel: Kernel, wide: list[Node]) -> int:
+    """The most values that are needed at once, in program order."""
+    last_use: dict[Node, int] = {}
+    for place, node in enumerate(wide):
+        last_use.update(dict.fromkeys(node.operands, place))
+    for output in kernel.outputs:
+        last_use[output.node] = len(wide)
+    ends = [0] * (len(wide) + 2)
+    alive = most = 0
+    for place, node in enumerate(wide):
+        alive += 1
+        most = max(most, alive)
+        ends[max(last_use.get(node, place), place)] += 1
+        alive -= ends[place]
+    return most

@@ -1,0 +1,135 @@
+"""Sizes in a kernel of tiles: as symbols in its facts, and as numbers that it reads at run time.
+
+Comes in: the params of a kernel in the shapes in which the launch will hand them over. Goes out: a
+`Sizes`: the symbols of the tile func, which the facts bind, and scalars for sizes.
+Never: a symbol that nothing binds: a size such as n * m, of an axis that was merged, becomes a
+symbol of its own.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+from ...ir import tile
+from ...ir.attributes import Shape
+from ...ir.builder import Builder
+from ...ir.dims import (
+    MAX_SIZE,
+    Atom,
+    Dim,
+    Size,
+    Symbol,
+    ceil_div,
+    interval,
+    maximum,
+    minimum,
+    symbols,
+)
+from ...ir.dtypes import DType, i64
+from ...ir.payloads import Number
+from ...ir.values import AnyValue
+from .kernel import Param
+from .space import Refused
+
+KINDS = {minimum: tile.BinaryKind.MINIMUM, maximum: tile.BinaryKind.MAXIMUM}
+
+
+class Unnamed(Refused):
+    """A size that no array has and that does not follow from the sizes that they have."""
+
+
+class Names:
+    """Which symbol, or size in symbols, stands for each size of the params."""
+
+    def __init__(self, shapes: Iterable[Shape]) -> None:
+        sizes = dict.fromkeys(size for shape in shapes for size in shape if isinstance(size, Dim))
+        self.bound = {size for size in sizes if isinstance(size, Symbol)}
+        self.fresh: dict[Size, Symbol] = {}
+        taken = {symbol.name for size in sizes for symbol in symbols(size)}
+        for size in sizes:
+            if not {*symbols(size)} <= self.bound:
+                self.fresh[size] = _symbol(size, taken)
+        self.used: dict[Symbol, None] = {}
+        for size in sizes:
+            self.used.update(dict.fromkeys(symbols(self.fresh.get(size, size))))
+
+    def of(self, size: Size) -> Size:
+        """The size in the symbols of the tile func."""
+        if size in self.fresh:
+            return self.fresh[size]
+        if not {*symbols(size)} <= self.bound:
+            raise Unnamed(f"no array has the size {size}")
+        return size
+
+
+def _symbol(size: Size, taken: set[str]) -> Symbol:
+    """A new symbol for a size, named after it."""
+    name = re.sub(r"\W+", "_", str(size)).strip("_")
+    name = f"size_{name}"[:40] if name[:1].isdigit() else name[:40]
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    low, high = interval(size)
+    multiple = size.multiple if isinstance(size, Dim) else 1
+    return Symbol(name, max(low, 0), min(high, MAX_SIZE), max(multiple, 1))
+
+
+@dataclass(slots=True)
+class Sizes:
+    """Scalars of i64 at the beginning of the func, where `builder` stands."""
+
+    builder: Builder
+    params: list[Param]
+    views: list[AnyValue]
+    known: dict[Size, AnyValue] = field(default_factory=dict[Any, Any])
+
+    def number(self, value: Any, dtype: DType = i64) -> AnyValue:
+        """A constant."""
+        return self.builder.emit(tile.Constant, Number(value, dtype))
+
+    def scalar(self, size: Size) -> AnyValue:
+        """The number that a size is: an extent, or computed from extents."""
+        if isinstance(size, int):
+            return self.number(size)
+        if size not in self.known:
+            self.known[size] = self._extent(size) or self._computed(size)
+        return self.known[size]
+
+    def _extent(self, size: Size) -> AnyValue | None:
+        for param, view in zip(self.params, self.views, strict=True):
+            for axis, each in enumerate(param.shape):
+                if each is size:
+                    extent = self.builder.emit(tile.Extent, view, axis=axis)
+                    extent.name = extent.name or (str(size) if isinstance(size, Symbol) else None)
+                    return extent
+        return None
+
+    def _computed(self, size: Dim) -> AnyValue:
+        if isinstance(size, Symbol):
+            raise Unnamed(f"no array has the size {size}")
+        if not isinstance(size, Atom):
+            terms = [self._product(by, atoms) for atoms, by in size.terms.items()]
+            return self._folded(tile.BinaryKind.ADD, terms)
+        function: Callable[..., Any] = size.recipe[0]
+        if function is ceil_div:
+            above, below = size.parts
+            return self._folded(
+                tile.BinaryKind.DIVIDE, [self.scalar(above + below - 1), self.scalar(below)]
+            )
+        return self._folded(KINDS[function], [self.scalar(part) for part in size.parts])
+
+    def _product(self, by: int, atoms: tuple[Size, ...]) -> AnyValue:
+        if prod(atoms) in self.known:
+            atoms = (prod(atoms),)
+        factors = [self.scalar(atom) for atom in atoms]
+        if by != 1 or not factors:
+            factors.append(self.number(by))
+        return self._folded(tile.BinaryKind.MULTIPLY, factors)
+
+    def _folded(self, kind: tile.BinaryKind, values: list[AnyValue]) -> AnyValue:
+        first, *others = values
+        for other in others:
+            first = self.builder.emit(tile.Binary, first, other, kind=kind)
+        return first

@@ -1,0 +1,123 @@
+"""A kernel of the tensor floor as one or several kernels of tiles.
+
+Comes in: a kernel func, and the target's function that chooses schedules. Goes out: `Stages`: tile
+funcs in the order in which they are launched, each with the arrays it is handed and its grid.
+Never: a step, or a size of a call: all sizes are in the symbols of the kernel func.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import prod
+
+from ...ir.attributes import Shape
+from ...ir.dims import Size, Symbol, ceil_div, substitute
+from ...ir.func import Func
+from ...ir.types import Tensor
+from .alone import alone_stages
+from .kernel import Kernel
+from .merge import merge_axes, order_axes
+from .parts import Choice, Part, Stage, Stages
+from .program import build_program
+from .read import read_kernel
+from .schedule import Chooser, shape_of
+from .sizes import Unnamed
+from .space import Refused
+from .split import chunk_length, chunks_of, combining_func, partial_kernel
+
+MANY_PROGRAMS = 64
+"""A grid of so many programs is shared out well enough."""
+
+
+def tile_kernel(func: Func, choose: Chooser) -> Stages:
+    """A kernel of the tensor floor on the tile floor; `Refused` if it has no such form."""
+    alone = alone_stages(func, choose)
+    if alone is not None:
+        return alone
+    kernel = _prepared(read_kernel(func))
+    arrays = range(len(func.arguments) + len(func.results))
+    whole = _stage(kernel, choose, arrays)
+    plain = Stages(func, (whole,), in_place=_in_place(kernel))
+    length = chunk_length(kernel, choose(shape_of(kernel)))
+    if length is None:
+        return plain
+    reduced = kernel.space.sizes[kernel.space.reduced[0]]
+    split = _split(kernel, length, ceil_div(reduced, length), choose)
+    few = Stages(func, (Choice(reduced, length + 1, split, plain),))
+    return Stages(func, (Choice(prod(whole.grid), MANY_PROGRAMS, plain, few),))
+
+
+def _prepared(kernel: Kernel, merged: bool = True) -> Kernel:
+    """The kernel with its axes in their final order, merged if wanted."""
+    if not kernel.outputs:
+        raise Refused("it stores nothing")
+    order_axes(kernel)
+    if merged:
+        merge_axes(kernel)
+    return kernel
+
+
+def _stage(kernel: Kernel, choose: Chooser, arrays: Sequence[int]) -> Stage:
+    """A kernel as one stage; `arrays` are the numbers of what it reads and then writes."""
+    try:
+        return _built(kernel, choose, arrays)
+    except Unnamed:  # a size is needed that no array has any more
+        return _built(_prepared(read_kernel(kernel.func), merged=False), choose, arrays)
+
+
+def _built(kernel: Kernel, choose: Chooser, arrays: Sequence[int]) -> Stage:
+    func, grid = build_program(kernel, choose(shape_of(kernel)))
+    count = len(kernel.func.arguments)
+    reads = tuple(
+        Part(arrays[param.number], param.shape) for param in kernel.params if not param.written
+    )
+    writes = tuple(
+        Part(arrays[count + param.number], param.shape) for param in kernel.params if param.written
+    )
+    return Stage(func, reads, writes, grid)
+
+
+def _split(kernel: Kernel, length: int, count: Size, choose: Chooser) -> Stages:
+    """Chunks of the reduced axis apart, and then together."""
+    func, chunks = kernel.func, chunks_of(kernel.func)
+    reads = range(len(func.arguments))
+    writes = range(len(reads), len(reads) + len(func.results))
+    combining, types, used = combining_func(kernel, chunks)
+    rooms = range(writes.stop, writes.stop + len(types))
+    chunked = _prepared(partial_kernel(read_kernel(func), chunks, length))
+    partial = _built(chunked, choose, [*reads, *rooms])
+    partial.func.name = f"{func.name}_parts"
+    combined = _stage(_prepared(read_kernel(combining)), choose, [*rooms, *used, *writes])
+    known = {chunks: count}
+    return Stages(
+        func,
+        tuple(_settled(stage, known) for stage in (partial, combined)),
+        tuple(Tensor(_sizes(type_.shape, known), type_.dtype) for type_ in types),
+    )
+
+
+def _settled(stage: Stage, known: Mapping[Symbol, Size]) -> Stage:
+    """The stage with sizes in the place of symbols."""
+    reads, writes = (
+        tuple(replace(part, shape=_sizes(part.shape, known)) for part in each)
+        for each in (stage.reads, stage.writes)
+    )
+    return Stage(stage.func, reads, writes, _sizes(stage.grid, known))
+
+
+def _sizes(shape: Shape, known: Mapping[Symbol, Size]) -> Shape:
+    return tuple(substitute(size, known) for size in shape)
+
+
+def _in_place(kernel: Kernel) -> frozenset[tuple[int, int]]:
+    """The reads of which each element is read where, and before, that of the write is stored."""
+    if kernel.levels:
+        return frozenset()
+    accesses = [node.access for node in kernel.nodes if node.access is not None]
+    return frozenset(
+        (read, write)
+        for read in range(len(kernel.func.arguments))
+        for write, output in enumerate(kernel.outputs)
+        if all(
+            each.plain and each.at == output.at for each in accesses if each.param.number == read
+        )
+    )

@@ -1,0 +1,90 @@
+"""Kernels that consist of one contraction, of every layout and of several dtypes.
+
+Comes in: nothing, or a name of `LAYOUTS`. Goes out: kernels, and schedules under which small sizes
+reach all branches.
+Never: a test.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from brimstone.ir import tensor
+from brimstone.ir.dtypes import BY_NAME
+from brimstone.ir.func import Func
+from brimstone.ir.tensor.rules import Term
+from kit.tiling import kernel
+
+SMALL = {
+    "m": 3, "n": 8, "k": 4, "kept": 8, "chunk": 6, "alone": 48, "few": 2, "beside": 2,
+    "together": 2, "unroll": 2,
+}  # fmt: skip
+"""Blocks of 3×8, chunks of k of 8, at most 48 elements alone, at most 2 rows few."""
+
+Axes = tuple[int, ...]
+
+
+def contract(
+    left_batch: Axes, right_batch: Axes, left: Axes, right: Axes, dtype: str = ""
+) -> Callable[[Term, Term], Term]:
+    """The contraction over `left` and `right`."""
+
+    def build(x: Term, y: Term) -> Term:
+        made = x.builder.emit(
+            tensor.Contract,
+            x.value,
+            y.value,
+            left_batch=left_batch,
+            right_batch=right_batch,
+            left_contract=left,
+            right_contract=right,
+            dtype=BY_NAME[dtype] if dtype else x.value.dtype,
+        )
+        return Term(x.builder, made)
+
+    return build
+
+
+def _of_views(x: Term, y: Term) -> Term:
+    """Every other row of x, backwards, with y in another order."""
+    x = x.apply("slice", start=(1, 0), size=(x.value.type.shape[0] - 1, 8), step=(1, 2))
+    y = y.apply("flip", axes=(1,)).apply("permute", axes=(1, 0))
+    return contract((), (), (1,), (0,))(x, y)
+
+
+LAYOUTS: dict[str, tuple[Callable[..., Any], str, str]] = {
+    "nn": (contract((), (), (1,), (0,)), "m k f32", "k n f32"),
+    "nt": (contract((), (), (1,), (1,)), "m k f32", "n k f32"),
+    "tn": (contract((), (), (0,), (0,)), "k m f32", "k n f32"),
+    "tt": (contract((), (), (0,), (1,)), "k m f32", "n k f32"),
+    "batch": (contract((0,), (0,), (2,), (1,)), "l m k f32", "l k n f32"),
+    "batch, nt": (contract((0,), (0,), (2,), (2,)), "l m k f32", "l n k f32"),
+    "batch last": (contract((2,), (0,), (1,), (2,)), "m k l f32", "l n k f32"),
+    "heads": (contract((0, 2), (0, 2), (3,), (3,)), "2 m l k f32", "2 n l k f32"),
+    "two summed": (contract((), (), (1, 2), (0, 1)), "m 3 k f32", "3 k n f32"),
+    "two summed, crossed": (contract((), (), (2, 0), (0, 1)), "3 m k f32", "k 3 n f32"),
+    "two free": (contract((), (), (2,), (0,)), "m 2 k f32", "k n 3 f32"),
+    "nothing summed": (contract((), (), (), ()), "m k f32", "n f32"),
+    "fixed": (contract((), (), (1,), (0,)), "7 19 f32", "19 11 f32"),
+    "few rows": (contract((), (), (1,), (0,)), "2 k f32", "k n f32"),
+    "few rows, nt": (contract((), (), (1,), (1,)), "2 k f32", "n k f32"),
+    "vector, matrix": (contract((), (), (1,), (0,)), "1 k f32", "k n f32"),
+    "vector, rows": (contract((), (), (1,), (1,)), "1 k f32", "n k f32"),
+    "matrix, vector": (contract((), (), (1,), (0,)), "m k f32", "k 1 f32"),
+    "columns, vector": (contract((), (), (0,), (0,)), "k m bf16", "k 1 bf16"),
+    "batch of vectors": (contract((0,), (0,), (1,), (1,)), "l k f32", "l k n f32"),
+    "numbers": (contract((), (), (0,), (0,)), "k f32", "k f32"),
+    "outer": (contract((), (), (1,), (0,)), "m 1 f32", "1 n f32"),
+    "views": (_of_views, "m 16 f32", "n 8 f32"),
+    "bf16": (contract((), (), (1,), (0,)), "m k bf16", "k n bf16"),
+    "f16 to f32": (contract((), (), (0,), (1,), "f32"), "k m f16", "n k f16"),
+    "f64": (contract((), (), (1,), (0,)), "m k f64", "k n f64"),
+    "i32": (contract((), (), (1,), (0,)), "m k i32", "k n i32"),
+    "i8 to i32": (contract((), (), (1,), (1,), "i32"), "m k i8", "n k i8"),
+    "u8": (contract((), (), (0,), (0,)), "k m u8", "k n u8"),
+}
+
+
+def contraction(layout: str) -> Func:
+    """The kernel of a layout."""
+    build, left, right = LAYOUTS[layout]
+    return kernel(build, left, right)

@@ -1,0 +1,119 @@
+"""Contractions as packed panels: every layout, every branch, edge sizes; what is not a number."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from brimstone.ir import step
+from brimstone.ir.dims import Size, evaluate
+from brimstone.ir.func import Module
+from brimstone.ir.interpreter import interpret
+from brimstone.ir.values import Block
+from brimstone.passes.oracle import difference
+from kit.contractions import LAYOUTS, SMALL, contract, contraction
+from kit.tiling import SYMBOLS, arrays_for, kernel, runs, sizes_of, tiled
+
+MANY = 18
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_contraction_of_tiles_is_the_contraction(layout: str) -> None:
+    func = contraction(layout)
+    made = tiled(func, SMALL)
+    assert not made.refused
+    for sizes in sizes_of(func, MANY):
+        if layout == "views" and sizes["m"] == 0:
+            continue  # one row is left out
+        before, after = runs(func, arrays_for(func, sizes, whole=True), made.module)
+        assert difference(before, after) is None, sizes
+
+
+@pytest.mark.parametrize("layout", ["nn", "nt", "tn", "tt", "few rows", "few rows, nt"])
+def test_a_block_may_have_any_size(layout: str) -> None:
+    func = contraction(layout)
+    made = tiled(func, {**SMALL, "m": 5, "n": 6, "k": 3, "together": 3})
+    for sizes in sizes_of(func, MANY):
+        before, after = runs(func, arrays_for(func, sizes, whole=True), made.module)
+        assert difference(before, after) is None, sizes
+
+
+BRANCHES: dict[str, tuple[tuple[int, int, int], list[str]]] = {
+    "few rows": ((2, 40, 9), ["k_pack_few", "k_few"]),
+    "alone": ((5, 8, 6), ["k_alone"]),
+    "alone, whole chunks": ((6, 8, 8), ["k_alone"]),
+    "parts": ((6, 8, 9), ["k_parts", "k_added"]),
+    "shared": ((7, 9, 5), ["k_pack_left", "k_pack_right", "k"]),
+    "shared, k is 0": ((7, 9, 0), ["k_pack_left", "k_pack_right", "k"]),
+}
+
+
+@pytest.mark.parametrize("branch", BRANCHES)
+def test_sizes_choose_among_kernels(branch: str) -> None:
+    (m, n, k), expected = BRANCHES[branch]
+    func = contraction("nn")
+    module = tiled(func, SMALL).module
+    sizes = {"m": m, "n": n, "k": k}
+    assert launches(module, module.main.body, sizes) == expected
+    left, right = arrays_for(func, sizes, whole=True)
+    np.testing.assert_array_equal(interpret(module, left, right)[0], left @ right)
+
+
+def launches(module: Module, block: Block, sizes: Mapping[str, int]) -> list[str]:
+    """The kernels that run, in order."""
+    found: list[str] = []
+    for op in block:
+        if isinstance(op, step.Launch):
+            found.append(op.kernel)
+        if isinstance(op, step.When):
+            enough = number(op.size, sizes) >= op.at_least
+            found += launches(module, op.enough if enough else op.below, sizes)
+    return found
+
+
+def number(size: Size, sizes: Mapping[str, int]) -> int:
+    known = {symbol: sizes[name] for name, symbol in SYMBOLS.items() if name in sizes}
+    return size if isinstance(size, int) else evaluate(size, known)
+
+
+def test_what_is_known_is_decided_at_once() -> None:
+    module = tiled(contraction("fixed"), SMALL).module
+    assert not [op for op in module.main.walk() if isinstance(op, step.When)]
+
+
+def test_every_array_of_a_step_is_freed() -> None:
+    made = list(tiled(contraction("nn"), SMALL).module.main.walk())
+    rooms = [op for op in made if isinstance(op, step.Allocate)]
+    freed = [op for op in made if isinstance(op, step.Free)]
+    assert len(rooms) == len(freed) + 1  # the result
+
+
+@pytest.mark.parametrize("sizes", [(2, 9, 5), (4, 9, 5), (7, 9, 5), (5, 9, 17)])
+@pytest.mark.parametrize("special", [np.nan, np.inf])
+def test_what_is_no_number_stays_in_its_row_and_column(
+    special: float, sizes: tuple[int, int, int]
+) -> None:
+    m, n, k = sizes
+    func = contraction("nn")
+    left, right = arrays_for(func, {"m": m, "n": n, "k": k}, whole=True)
+    left, right = np.abs(left) + 1, np.abs(right) + 1
+    left[-1, 0], right[0, -1] = special, special
+    before, after = runs(func, [left, right], tiled(func, SMALL).module)
+    assert difference(before, after) is None
+    finite: Any = np.isfinite(after[0])
+    assert not finite[-1].any() and not finite[:, -1].any() and finite[:-1, :-1].all()
+
+
+def test_narrow_floats_are_summed_wide() -> None:
+    func = kernel(contract((), (), (1,), (0,)), "m k bf16", "k n bf16")
+    left, right = (
+        np.ones(shape, func.arguments[0].dtype.storage) for shape in ((4, 600), (600, 9))
+    )
+    (found,) = interpret(tiled(func, SMALL).module, left, right)
+    assert (found.astype(np.float32) == 600).all()  # 256 in sums of bf16
+
+
+def test_a_complex_one_stays() -> None:
+    func = kernel(contract((), (), (1,), (0,)), "m k c64", "k n c64")
+    assert tiled(func, SMALL).refused == {"k": "complex numbers"}
