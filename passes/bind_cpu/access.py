@@ -1,0 +1,175 @@
+"""A block of a view: where its vectors stand, and which of their lanes the view shows.
+
+Comes in: a view, offsets, a shape. Goes out: for each vector an address, and a mask where neither a
+proof nor the place in the program says that all of the block lies inside.
+Never: a load or a store.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...ir import loop
+from ...ir.dtypes import boolean, i64
+from ...ir.loop import CompareKind
+from ...ir.values import AnyValue
+from .binding import Binding, Memory
+from .checks import check_axis, not_beyond, not_negative
+from .emitter import Index
+from .masks import below, from_on
+from .registers import Shape, parts_shape, width_of
+from .transpose import swapped_shape
+
+
+@dataclass(frozen=True)
+class Side:
+    """An axis along which a block may stick out of its view: after the end, before the start."""
+
+    axis: int
+    after: bool
+    before: bool
+
+
+def open_sides(
+    binding: Binding, view: AnyValue, offsets: Sequence[AnyValue], shape: Shape
+) -> list[Side]:
+    """Where a block may stick out."""
+    ranges, sides = binding.ranges, list[Side]()
+    for axis, (offset, count) in enumerate(zip(offsets, shape, strict=True)):
+        check = check_axis(ranges, view, axis, offset, count)
+        if not binding.inside(check):
+            sides.append(Side(axis, not not_beyond(check, ranges), not not_negative(check, ranges)))
+    return sides
+
+
+class Access:
+    """A block of a view: the address of each of its vectors, and the lanes that lie inside."""
+
+    def __init__(
+        self,
+        binding: Binding,
+        memory: Memory,
+        offsets: Sequence[Index],
+        sides: Sequence[Side],
+        shape: Shape,
+    ) -> None:
+        self.emitter, self.memory, self.shape = binding.emitter, memory, shape
+        self.offsets, self.sides = offsets, sides
+        self.width = width_of(shape, binding.lanes)
+        pairs = zip(offsets, memory.strides, strict=True)
+        self.base = [memory.start, *[self.emitter.product(at, by) for at, by in pairs]]
+
+    @classmethod
+    def of(
+        cls, binding: Binding, view: AnyValue, offsets: Sequence[AnyValue], shape: Shape
+    ) -> "Access":
+        """The block of `shape` at `offsets`."""
+        places = [binding.scalar(offset) for offset in offsets]
+        sides = open_sides(binding, view, offsets, shape)
+        return cls(binding, binding.memory(view), places, sides, shape)
+
+    def turned(self, binding: Binding) -> "Turned | None":
+        """The same block with another axis as the last one, if only that one has stride 1 or -1."""
+        strides, last = self.memory.strides, len(self.shape) - 1
+        near = [axis for axis, stride in enumerate(strides) if stride in (1, -1)]
+        if not near or last in near:
+            return None
+        axis = near[0]
+        shape = swapped_shape(self.shape, axis)
+        if min(width_of(shape, binding.lanes), self.width) == 1:
+            return None
+        sizes = swapped_shape(self.memory.sizes, axis)
+        memory = Memory(self.memory.buffer, self.memory.start, sizes, swapped_shape(strides, axis))
+        other = {axis: last, last: axis}
+        sides = [replace(side, axis=other.get(side.axis, side.axis)) for side in self.sides]
+        offsets = swapped_shape(tuple(self.offsets), axis)
+        return Turned(Access(binding, memory, offsets, sides, shape), axis)
+
+    @property
+    def places(self) -> list[Shape]:
+        """Which parts there are, in order."""
+        return list(np.ndindex(parts_shape(self.shape, self.width)))
+
+    @property
+    def contiguous(self) -> bool:
+        """Whether the lanes of a vector are neighbours in memory."""
+        return not self.shape or self.memory.strides[-1] == 1
+
+    @property
+    def backwards(self) -> bool:
+        """Whether they are neighbours, the last lane first."""
+        return bool(self.shape) and self.memory.strides[-1] == -1
+
+    def address(self, place: Shape) -> Index:
+        """Where the first lane of a part stands."""
+        strides = self.memory.strides
+        at = [*place[:-1], place[-1] * self.width] if place else []
+        pairs = zip(at, strides, strict=True)
+        moves = [self.emitter.product(by, distance) for distance, by in pairs]
+        return self.emitter.sum(*self.base, *moves)
+
+    def indices(self, place: Shape) -> AnyValue:
+        """Where all lanes of a part stand."""
+        emitter, lanes = self.emitter, self.width
+        if lanes == 1:
+            return emitter.value(self.address(place))
+        first = emitter.splat(emitter.value(self.address(place)), lanes)
+        step = emitter.splat(emitter.value(self.memory.strides[-1]), lanes)
+        counted = emitter.emit(loop.Iota, lanes=lanes, dtype=i64)
+        moved = emitter.binary(loop.BinaryKind.MULTIPLY, counted, step)
+        return emitter.binary(loop.BinaryKind.ADD, first, moved)
+
+    def mask(self, place: Shape) -> AnyValue | None:
+        """The lanes of a part that lie inside; None where all do."""
+        if not self.sides:
+            return None
+        last = len(self.shape) - 1
+        rows: list[AnyValue] = []
+        lanes: list[AnyValue] = []
+        for side in self.sides:
+            if side.axis == last:
+                lanes += self._lanes(side, place)
+            else:
+                rows += self._row(side, place)
+        emitter = self.emitter
+        if rows:
+            lanes.append(emitter.splat(emitter.all_of(rows), self.width))
+        return emitter.all_of(lanes)
+
+    def _row(self, side: Side, place: Shape) -> list[AnyValue]:
+        emitter, axis = self.emitter, side.axis
+        at = emitter.value(emitter.sum(self.offsets[axis], place[axis]))
+        masks: list[AnyValue] = []
+        if side.after:
+            end = emitter.value(self.memory.sizes[axis])
+            masks.append(emitter.compare(CompareKind.LESS, at, end))
+        if side.before:
+            masks.append(emitter.compare(CompareKind.LESS_EQUAL, emitter.number(0), at))
+        return masks
+
+    def _lanes(self, side: Side, place: Shape) -> list[AnyValue]:
+        emitter, column = self.emitter, place[-1] * self.width
+        masks: list[AnyValue] = []
+        offset = self.offsets[-1]
+        if side.after:
+            left = emitter.difference(self.memory.sizes[-1], offset)
+            masks.append(below(emitter, emitter.sum(left, -column), self.width))
+        if side.before:
+            first = emitter.difference(-column, offset)
+            masks.append(from_on(emitter, first, self.width))
+        return masks
+
+
+@dataclass(frozen=True)
+class Turned:
+    """A block seen with this axis and the last one swapped."""
+
+    access: Access
+    axis: int
+
+
+def all_lanes(access: Access) -> AnyValue:
+    """The mask of a vector all of whose lanes count."""
+    row = np.ones(access.width if access.width > 1 else (), np.bool_)
+    return access.emitter.constant(row, boolean)

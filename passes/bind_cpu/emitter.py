@@ -1,0 +1,190 @@
+"""Where loop ops are put: as far outside of loops as what they read allows.
+
+Comes in: op classes and operands; sums and products of places, which are integers or i64 values.
+Goes out: values, each made once. Never: an op moved out of a branch, but for constants: what only
+one branch needs costs the other one nothing.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ...ir import loop
+from ...ir.builder import Builder
+from ...ir.declare import Op
+from ...ir.dtypes import DType, Kind, i64
+from ...ir.locations import Location
+from ...ir.loop import BinaryKind, CompareKind
+from ...ir.payloads import Array, Number, payload
+from ...ir.types import Space, Type
+from ...ir.values import AnyValue, Block, Value
+from .refused import TooLong
+
+Index = AnyValue | int
+"""A place in memory or a distance: known now, or an i64 when the kernel runs."""
+
+
+MOST_OPS = 10_000
+"""How long a kernel may become, counting what is made twice; LLVM takes some 0.1 ms an op."""
+
+
+class Emitter:
+    """Builders for the blocks that are open, the outermost first."""
+
+    def __init__(self, block: Block) -> None:
+        self.location = Location()
+        self.builders = [Builder(block)]
+        self.fences = [0]
+        self.emitted = 0
+
+    def emit(self, op: type[Op], *operands: Any, **attributes: Any) -> AnyValue:
+        """The first result of an op; a pure one stands as far outside as it may."""
+        return self.emit_all(op, *operands, **attributes)[0]
+
+    def emit_all(self, op: type[Op], *operands: Any, **attributes: Any) -> tuple[AnyValue, ...]:
+        """All results of an op."""
+        self.emitted += 1
+        if self.emitted > MOST_OPS:
+            raise TooLong(f"the kernel becomes more than {MOST_OPS} ops", self.location)
+        at = self.builders[self._depth(op, operands) if op.numbered else -1]
+        at.location = self.location
+        return at.emit_all(op, *operands, **attributes)
+
+    def allocate(self, count: int, dtype: DType) -> AnyValue:
+        """Local memory for some numbers, at the very beginning."""
+        at = self.builders[0]
+        at.location = self.location
+        return at.emit(loop.Allocate, count=count, dtype=dtype, space=Space.LOCAL)
+
+    def open(self, types: Iterable[Type], is_branch: bool) -> Block:
+        """Begin a region; what follows is put into it."""
+        builder = self.builders[-1].nest(types)
+        self.builders.append(builder)
+        self.fences.append(len(self.builders) - 1 if is_branch else self.fences[-1])
+        return builder.block
+
+    def close(self) -> None:
+        """End the region that was begun last."""
+        self.builders.pop()
+        self.fences.pop()
+
+    def depth_of(self, value: Index) -> int:
+        """How deep the block stands in which a value is made."""
+        if isinstance(value, int):
+            return 0
+        block = value.block
+        return next((at for at, each in enumerate(self.builders) if each.block is block), 0)
+
+    def _depth(self, op: type[Op], operands: Sequence[Any]) -> int:
+        if op.is_constant:
+            return 0
+        values: list[AnyValue] = []
+        for operand in operands:
+            values += [operand] if isinstance(operand, Value) else operand
+        if values and all(value.owner.is_constant for value in values):
+            return 0  # it is folded
+        return max([self.fences[-1], *[self.depth_of(value) for value in values]])
+
+    def number(self, value: float, dtype: DType = i64) -> AnyValue:
+        """A constant scalar."""
+        stored: Any = float(value) if dtype.kind is Kind.FLOAT else value
+        return self.emit(loop.Constant, Number(stored, dtype))
+
+    def constant(self, row: Array, dtype: DType) -> AnyValue:
+        """A constant vector, or scalar of rank 0."""
+        return self.emit(loop.Constant, payload(row, dtype))
+
+    def splat(self, value: AnyValue, lanes: int) -> AnyValue:
+        """A scalar in every lane; of one lane, the scalar itself."""
+        return value if lanes == 1 else self.emit(loop.Splat, value, lanes=lanes)
+
+    def filled(self, value: Any, dtype: DType, lanes: int) -> AnyValue:
+        """A constant in every lane."""
+        return self.splat(self.number(value, dtype), lanes)
+
+    def binary(self, kind: BinaryKind, left: AnyValue, right: AnyValue) -> AnyValue:
+        """kind(left, right)"""
+        return self.emit(loop.Binary, left, right, kind=kind)
+
+    def compare(self, kind: CompareKind, left: AnyValue, right: AnyValue) -> AnyValue:
+        """Whether kind(left, right)"""
+        return self.emit(loop.Compare, left, right, kind=kind)
+
+    def value(self, index: Index) -> AnyValue:
+        """A place as an i64 value."""
+        return self.number(index) if isinstance(index, int) else index
+
+    def known(self, value: Index) -> Index:
+        """A constant scalar as the integer it is; anything else as it is."""
+        if isinstance(value, int) or not isinstance(value.owner, loop.Constant):
+            return value
+        return int(value.owner.value.array)
+
+    def sum(self, *terms: Index) -> Index:
+        """Their sum: what changes seldom is added first, and what is known last."""
+        given = [self.known(term) for term in terms]
+        constant = sum(term for term in given if isinstance(term, int))
+        values = [term for term in given if not isinstance(term, int)]
+        if not values:
+            return constant
+        total, *others = sorted(values, key=self.depth_of)
+        for other in others:
+            total = self.binary(BinaryKind.ADD, total, other)
+        return total if constant == 0 else self.offset(total, constant)
+
+    def offset(self, value: AnyValue, constant: int) -> AnyValue:
+        """A value, moved by a known distance."""
+        if constant < 0:
+            return self.binary(BinaryKind.SUBTRACT, value, self.number(-constant))
+        return self.binary(BinaryKind.ADD, value, self.number(constant))
+
+    def difference(self, left: Index, right: Index) -> Index:
+        """left - right"""
+        left, right = self.known(left), self.known(right)
+        if isinstance(right, int):
+            return self.sum(left, -right)
+        return self.binary(BinaryKind.SUBTRACT, self.value(left), right)
+
+    def product(self, left: Index, right: Index) -> Index:
+        """left * right"""
+        left, right = self.known(left), self.known(right)
+        if isinstance(left, int):
+            left, right = right, left
+        if isinstance(left, int):
+            assert isinstance(right, int)
+            return left * right
+        if isinstance(right, int) and right in (0, 1):
+            return left if right else 0
+        return self.binary(BinaryKind.MULTIPLY, left, self.value(right))
+
+    def arithmetic(self, kind: BinaryKind, left: Index, right: Index) -> Index | None:
+        """A sum, a difference or a product; None for what is neither."""
+        match kind:
+            case BinaryKind.ADD:
+                return self.sum(left, right)
+            case BinaryKind.SUBTRACT:
+                return self.difference(left, right)
+            case BinaryKind.MULTIPLY:
+                return self.product(left, right)
+            case _:
+                return None
+
+    def least(self, left: Index, right: Index) -> Index:
+        """The smaller"""
+        left, right = self.known(left), self.known(right)
+        if isinstance(left, int) and isinstance(right, int):
+            return min(left, right)
+        return self.binary(BinaryKind.MINIMUM, self.value(left), self.value(right))
+
+    def greatest(self, left: Index, right: Index) -> Index:
+        """The larger"""
+        left, right = self.known(left), self.known(right)
+        if isinstance(left, int) and isinstance(right, int):
+            return max(left, right)
+        return self.binary(BinaryKind.MAXIMUM, self.value(left), self.value(right))
+
+    def all_of(self, predicates: Sequence[AnyValue]) -> AnyValue:
+        """Whether all hold; there is one at least."""
+        first, *others = predicates
+        for other in others:
+            first = self.binary(BinaryKind.BIT_AND, first, other)
+        return first

@@ -1,0 +1,142 @@
+"""What is known of the scalars of a tile func before it runs: each as a symbolic size.
+
+Comes in: a tile func. Goes out: for a scalar the dim that it is, if it is one; proofs that one dim
+is at most another, from the grid, the bounds of loops and the facts of views.
+Never: a guess; None where nothing is known.
+"""
+
+from typing import Any
+
+from ...ir import tile
+from ...ir.dims import DimError, Size, Symbol, ceil_div, interval, maximum, minimum
+from ...ir.dtypes import i64
+from ...ir.facts import Claim, Facts, at_most
+from ...ir.func import Func
+from ...ir.tile import BinaryKind
+from ...ir.values import AnyValue, Block
+
+FARTHEST = 1 << 62
+
+
+class Ranges:
+    """The dims of a func's scalars and of its views' sizes."""
+
+    def __init__(self, func: Func) -> None:
+        self.grid: tuple[Size, ...] = tuple(func.attributes.get("grid", ()))
+        self.dims: dict[AnyValue, Size | None] = {}
+        self.extents: dict[AnyValue, tuple[Size, ...]] = {}
+        self.turns: dict[AnyValue, Symbol] = {}
+        self.programs: dict[int, Size] = {}
+        self.claims: list[Claim] = []
+        self.proofs: dict[tuple[Size, Size], bool] = {}
+        self.symbols = 0
+
+    def proves(self, small: Size, large: Size) -> bool:
+        """Whether `small <= large` is certain."""
+        key = (small, large)
+        if key not in self.proofs:
+            self.proofs[key] = self._prove(small, large)
+        return self.proofs[key]
+
+    def _prove(self, small: Size, large: Size) -> bool:
+        try:
+            return Facts(self.claims).at_most(small, large)
+        except DimError:
+            return False
+
+    def of(self, value: AnyValue) -> Size | None:
+        """The dim that a scalar is."""
+        if value not in self.dims:
+            self.dims[value] = self._find(value)
+        return self.dims[value]
+
+    def sizes_of(self, view: AnyValue) -> tuple[Size, ...]:
+        """The size of each axis of a view."""
+        if view not in self.extents:
+            self.extents[view] = self._sizes(view)
+        return self.extents[view]
+
+    def turn_of(self, index: AnyValue) -> Symbol | None:
+        """What the index of a loop is counted by, if its step is known."""
+        self.of(index)
+        return self.turns.get(index)
+
+    def _sizes(self, view: AnyValue) -> tuple[Size, ...]:
+        owner = view.owner
+        if isinstance(owner, tile.View):
+            return tuple([self._size(value) for value in owner.sizes])
+        stated = view.type.facts.get("size")
+        unknown = tuple([self._symbol() for _ in range(view.type.rank)])
+        return unknown if stated is None else stated
+
+    def _size(self, value: AnyValue) -> Size:
+        """The dim of what is the size of a part of a view, and so is not negative."""
+        found = self.of(value)
+        if found is None:
+            found = self.dims[value] = self._symbol()
+        return found
+
+    def _symbol(self) -> Symbol:
+        self.symbols += 1
+        return Symbol(f"_{self.symbols}", 0, FARTHEST)
+
+    def _find(self, value: AnyValue) -> Size | None:
+        owner = value.owner
+        try:
+            return self._index(value, owner) if isinstance(owner, Block) else self._computed(owner)
+        except DimError:
+            return None
+
+    def _index(self, value: AnyValue, block: Block) -> Size | None:
+        """lower + step * turn, for the index of a loop."""
+        owner = block.parent_op
+        if not isinstance(owner, tile.For) or value.index != 0:
+            return None
+        lower, upper, step = (self.of(each) for each in owner.operands[:3])
+        if lower is None or upper is None or not isinstance(step, int) or step < 1:
+            return None
+        turn = self.turns[value] = self._symbol()
+        self.claims.append(at_most(turn + 1, ceil_div(upper - lower, step)))
+        return lower + step * turn
+
+    def _computed(self, op: Any) -> Size | None:
+        match op:
+            case tile.Constant() if op.result.dtype is i64:
+                return int(op.value.array)
+            case tile.ProgramId() if op.axis < len(self.grid):
+                return self._program(op.axis)
+            case tile.ProgramCount() if op.axis < len(self.grid):
+                return self.grid[op.axis]
+            case tile.Extent():
+                return self.sizes_of(op.view)[op.axis]
+            case tile.Binary() if op.result.dtype is i64:
+                return self._binary(op)
+            case _:
+                return None
+
+    def _program(self, axis: int) -> Size:
+        if axis not in self.programs:
+            symbol = self.programs[axis] = self._symbol()
+            self.claims.append(at_most(symbol + 1, self.grid[axis]))
+        return self.programs[axis]
+
+    def _binary(self, op: tile.Binary) -> Size | None:
+        left, right = self.of(op.left), self.of(op.right)
+        if left is None or right is None:
+            return None
+        match op.kind:
+            case BinaryKind.ADD:
+                found = left + right
+            case BinaryKind.SUBTRACT:
+                found = left - right
+            case BinaryKind.MULTIPLY:
+                found = left * right
+            case BinaryKind.MINIMUM:
+                found = minimum(left, right)
+            case BinaryKind.MAXIMUM:
+                found = maximum(left, right)
+            case _:
+                return None
+        low, high = interval(found)
+        # Integers wrap, and dims do not.
+        return found if low > -(1 << 120) and high < 1 << 120 else None

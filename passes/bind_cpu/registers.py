@@ -1,0 +1,150 @@
+"""A tile in registers: its last axis is cut into vectors, its other axes are written out.
+
+Comes in: shapes, and how many lanes the kernel's vectors have. Goes out: `Registers`; and the same
+numbers at other places: taken apart into lanes, put together again.
+Never: memory, or arithmetic.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ...ir import loop
+from ...ir.payloads import Array
+from ...ir.types import Scalar, Tile, Type, Vec
+from ...ir.values import AnyValue
+from .emitter import Emitter
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Registers:
+    """The parts of a tile of `shape`: an array of values, whose last axis counts vectors of
+    `width` lanes (of one lane: scalars)."""
+
+    shape: Shape
+    width: int
+    parts: Array
+
+    def map(self, function: Callable[..., AnyValue], *others: "Registers") -> "Registers":
+        """The parts that a function makes of each part, and of those of tiles of this shape."""
+        rows = zip(self.parts.flat, *[other.parts.flat for other in others], strict=True)
+        return Registers(self.shape, self.width, parted([function(*row) for row in rows], self))
+
+    @property
+    def values(self) -> list[AnyValue]:
+        """All parts, in order."""
+        return list(self.parts.flat)
+
+
+def shape_of(tile: Tile) -> Shape:
+    """The shape of a tile, whose sizes are static."""
+    return tuple([int(size) for size in tile.shape])  # pyright: ignore[reportArgumentType]
+
+
+def width_of(shape: Shape, lanes: int) -> int:
+    """The lanes of the vectors of a tile: the most that its last axis is a multiple of."""
+    last = shape[-1] if shape else 1
+    return min(lanes, last & -last) if last else 1
+
+
+def parts_shape(shape: Shape, width: int) -> Shape:
+    """How many parts there are along each axis."""
+    return (*shape[:-1], shape[-1] // width) if shape else ()
+
+
+def count_of(shape: Shape, lanes: int) -> int:
+    """How many parts a tile has."""
+    return prod(parts_shape(shape, width_of(shape, lanes)))
+
+
+def part_type(tile: Tile, lanes: int) -> Type:
+    """The type of each part of a tile."""
+    width = width_of(shape_of(tile), lanes)
+    return Scalar(tile.dtype) if width == 1 else Vec(width, tile.dtype)
+
+
+def registers(shape: Shape, lanes: int, values: Sequence[AnyValue]) -> Registers:
+    """The tile whose parts are these values."""
+    width = width_of(shape, lanes)
+    return Registers(shape, width, objects(values, parts_shape(shape, width)))
+
+
+def parted(values: Sequence[AnyValue], like: Registers) -> Array:
+    """Values as an array of parts."""
+    return objects(values, like.parts.shape)
+
+
+def objects(values: Sequence[Any], shape: Shape) -> Array:
+    """Values as an array of this shape."""
+    made = np.empty(len(values), object)
+    for place, value in enumerate(values):
+        made[place] = value
+    return made.reshape(shape)
+
+
+def lane(emitter: Emitter, part: AnyValue, at: int) -> AnyValue:
+    """The number in one lane of a part, found where it was put in if it was."""
+    while isinstance(part.type, Vec):
+        owner = part.owner
+        if isinstance(owner, loop.Splat):
+            return owner.x
+        if not isinstance(owner, loop.Insert):
+            return emitter.emit(loop.Extract, part, lane=at)
+        if owner.lane == at:
+            return owner.value
+        part = owner.x
+    return part
+
+
+def scalars(emitter: Emitter, tile: Registers) -> Array:
+    """Every number of a tile on its own, as an array of its shape."""
+    numbers = [lane(emitter, part, at) for part in tile.parts.flat for at in range(tile.width)]
+    return objects(numbers, tile.shape)
+
+
+def packed(emitter: Emitter, numbers: Array, lanes: int) -> Registers:
+    """The tile of these numbers."""
+    shape: Shape = numbers.shape
+    width = width_of(shape, lanes)
+    rows = numbers.reshape(-1, width) if numbers.size else numbers.reshape(0, width)
+    return registers(shape, lanes, [vector(emitter, list(row)) for row in rows])
+
+
+def vector(emitter: Emitter, numbers: list[AnyValue]) -> AnyValue:
+    """A vector of these numbers; of one, the number itself."""
+    if len(numbers) == 1:
+        return numbers[0]
+    if all(number is numbers[0] for number in numbers):
+        return emitter.splat(numbers[0], len(numbers))
+    return _shuffled(emitter, numbers) or _inserted(emitter, numbers)
+
+
+def _shuffled(emitter: Emitter, numbers: list[AnyValue]) -> AnyValue | None:
+    """The vector, if all numbers are lanes of one or two others."""
+    owners = [number.owner for number in numbers]
+    taken = [owner for owner in owners if isinstance(owner, loop.Extract)]
+    if len(taken) < len(numbers):
+        return None
+    sources: list[AnyValue] = list(dict.fromkeys([op.x for op in taken]))
+    if len(sources) > 2:
+        return None
+    lanes = [source.type.lanes for source in sources]
+    found = [op.lane + (lanes[0] if op.x is not sources[0] else 0) for op in taken]
+    whole = sources[0] if len(sources) == 1 else emitter.emit(loop.Concat, sources)
+    if found == list(range(sum(lanes))):
+        return whole
+    return emitter.emit(loop.Shuffle, whole, lanes=tuple(found))
+
+
+def _inserted(emitter: Emitter, numbers: list[AnyValue]) -> AnyValue:
+    """The vector, put together number by number."""
+    made = emitter.splat(numbers[0], len(numbers))
+    for at, number in enumerate(numbers):
+        if number is not numbers[0]:
+            made = emitter.emit(loop.Insert, made, number, lane=at)
+    return made
