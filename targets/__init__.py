@@ -6,6 +6,7 @@ Never: a target that is loaded before it is asked for.
 
 from collections.abc import Callable
 
+from .account import Account
 from .target import Executable, Target
 
 
@@ -15,6 +16,12 @@ def _reference() -> Target:
     return Reference()
 
 
-TARGETS: dict[str, Callable[[], Target]] = {"reference": _reference}
+def _cpu() -> Target:
+    from .llvm.target import Cpu
 
-__all__ = ["TARGETS", "Executable", "Target"]
+    return Cpu()
+
+
+TARGETS: dict[str, Callable[[], Target]] = {"reference": _reference, "cpu": _cpu}
+
+__all__ = ["TARGETS", "Account", "Executable", "Target"]

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from ..ir.func import Module
 from ..ir.payloads import Array
+from .account import Account
 
 
 class Executable(Protocol):
@@ -26,6 +27,11 @@ class Target(Protocol):
 
     def compile(self, module: Module) -> Executable:
         """Make machine code, or whatever the machine runs, of a module."""
+        ...
+
+    def account(self, module: Module, names: Sequence[str]) -> Account:
+        """What `compile` makes of a module, in words; `names` are those of its arguments. Nothing
+        is compiled."""
         ...
 
     def upload(self, array: Array) -> Any:

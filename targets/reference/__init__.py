@@ -12,6 +12,7 @@ import numpy as np
 from ...ir.func import Module
 from ...ir.interpreter import interpret
 from ...ir.payloads import Array
+from ..account import Account
 
 
 class Interpreted:
@@ -33,6 +34,10 @@ class Reference:
     def compile(self, module: Module) -> Interpreted:
         """Nothing is left to do."""
         return Interpreted(module)
+
+    def account(self, module: Module, names: Sequence[str]) -> Account:
+        """There are no kernels."""
+        return Account("the interpreter runs each op by itself; nothing is fused")
 
     def upload(self, array: Array) -> Array:
         """The array itself."""

@@ -1,0 +1,133 @@
+"""What a target makes of a module, for people: its kernels, their launches, and why they are so.
+
+Comes in: what was fused, and what was made of each kernel. Goes out: an `Account` of plain values,
+whose sizes are in the symbols of the module's main func.
+Never: a machine, or code; what a target does not compile has no kernels here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..ir import step
+from ..ir.attributes import Shape
+from ..ir.dims import Size
+from ..ir.func import Func, Module
+from ..ir.values import Block
+
+if TYPE_CHECKING:  # passes that not every target loads
+    from ..passes.fuse import Fused, KernelReport
+    from ..passes.tiling import Tiled
+
+MAIN = "main"
+"""What the stage is called that has the name of its kernel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A launch is made where a size is `at_least` so much; without `enough`, where it is less."""
+
+    size: Size
+    at_least: int
+    enough: bool
+
+    def __str__(self) -> str:
+        return f"{self.size} {'≥' if self.enough else '<'} {self.at_least}"
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One launch of a kernel, or of a part of one: its grid, the schedule of its tiles, and when it
+    is made; `interpreted` says why it is no machine code, where it is none."""
+
+    name: str
+    grid: Shape
+    tile: Mapping[str, int]
+    conditions: tuple[Condition, ...]
+    interpreted: str
+
+
+@dataclass(frozen=True, slots=True)
+class KernelAccount:
+    """A kernel: what was fused into it, and the launches that it consists of; without any, the host
+    does it by itself. All of it is done `times` times."""
+
+    fused: KernelReport
+    stages: tuple[Stage, ...]
+    times: Size = 1
+
+    @property
+    def interpreted(self) -> tuple[str, ...]:
+        """Why the interpreter runs it, or parts of it."""
+        return tuple(dict.fromkeys(each.interpreted for each in self.stages if each.interpreted))
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """How a module runs, in a few words, and its kernels in order."""
+
+    runs: str
+    kernels: tuple[KernelAccount, ...] = ()
+
+
+def make_account(
+    runs: str, fused: Fused, tiled: Tiled, interpreted: Mapping[str, str], names: Sequence[str]
+) -> Account:
+    """The account of a step of kernels; `names` are what people call its arguments."""
+    _name(fused.part.clusters.graph.func, names)
+    stages: dict[str, list[Stage]] = {}
+    times: dict[str, Size] = {}
+    for launch, conditions, repeated in _launches(tiled.module.main.body, (), 1):
+        name = tiled.kernels.get(launch.kernel, launch.kernel)
+        times[name] = repeated
+        reason = interpreted.get(launch.kernel, "")
+        made = Stage(
+            launch.kernel.removeprefix(name).strip("_") or MAIN,
+            launch.grid,
+            _schedule(tiled.module, launch.kernel),
+            conditions,
+            reason,
+        )
+        stages.setdefault(name, []).append(made)
+    return Account(
+        runs,
+        tuple(
+            KernelAccount(each, tuple(stages.get(each.name, ())), times.get(each.name, 1))
+            for each in fused.report.kernels
+        ),
+    )
+
+
+def _name(func: Func, names: Sequence[str]) -> None:
+    """Name what a func takes and returns, now that it is lowered and the names are for the report
+    alone: those of kernels would make them other kernels."""
+    for value, name in zip(func.arguments, names, strict=True):
+        value.name = name
+    for place, value in enumerate(func.results):
+        if value.op is not None:
+            value.name = "the result" if len(func.results) == 1 else f"result {place}"
+
+
+def _schedule(module: Module, name: str) -> Mapping[str, int]:
+    """The schedule of a tile func; none of a func that has no tiles."""
+    found: Any = module[name].attributes.get("tile", {})
+    return dict(found)
+
+
+def _launches(
+    block: Block, conditions: tuple[Condition, ...], times: Size
+) -> Iterator[tuple[step.Launch, tuple[Condition, ...], Size]]:
+    """Each launch of a block, with the conditions and the loops that it stands in."""
+    for op in block:
+        if isinstance(op, step.Launch):
+            yield op, conditions, times
+        elif isinstance(op, step.When):
+            for region, enough in ((op.enough, True), (op.below, False)):
+                met = Condition(op.size, op.at_least, enough)
+                yield from _launches(region, (*conditions, met), times)
+        else:
+            often = times * op.trip if isinstance(op, step.Loop) else times
+            for region in op.regions:
+                yield from _launches(region, conditions, often)

@@ -1,0 +1,169 @@
+"""Machine code on disk, so that a kernel is compiled once and not once a process.
+
+Comes in: a key, bytes. Goes out: the bytes that were put there under that key, or None.
+Never: half a file, or code that another user may have written. Files are written aside and renamed,
+and begin with a checksum. Where the disk is broken, full, read-only or somebody else's there is one
+warning, and everything is as if nothing were stored.
+"""
+
+import hashlib
+import os
+import re
+import stat
+import warnings
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from time import time
+from uuid import uuid4
+
+from .compile import PASSES
+from .library import llvm
+from .machines import CPU
+
+VARIABLE = "BRIMSTONE_CACHE"
+"""The environment variable that names the folder; if it is set and empty, nothing is stored."""
+VERSION = 1
+"""Goes into every key; another meaning of slots or of a text needs another one."""
+BYTES_AT_MOST = 256 << 20
+KEPT_WHEN_FULL = 3 / 4
+LOOK_AFTER = "00"
+"""Keys end so once in 256 times; after writing such a one, a process looks how much there is."""
+ABANDONED_AFTER = 3600.0
+"""Seconds after which a file that was never renamed belongs to a process that died."""
+
+SUFFIX, ASIDE = ".object", ".aside"
+DIGEST = hashlib.sha256().digest_size
+_COMMENT = re.compile(r"^ *;.*\n", re.MULTILINE)
+
+
+class CacheWarning(UserWarning):
+    """Machine code cannot be stored on disk, or what was stored is damaged."""
+
+
+def key_of(text: str, machine: CPU) -> str:
+    """What names the code of a text: all that it depends on; comments are no part of that."""
+    settings = (VERSION, PASSES, llvm().llvm_version_info, machine.triple, machine.cpu)
+    plain = _COMMENT.sub("", text)
+    parts = f"{settings}\n{machine.features}\n{plain}"
+    return hashlib.sha256(parts.encode()).hexdigest()
+
+
+class Cache:
+    """A folder of objects. Those used longest ago go first when it holds more than its bound."""
+
+    def __init__(self, folder: Path | None, bytes_at_most: int = BYTES_AT_MOST) -> None:
+        self.folder, self.bytes_at_most = folder, bytes_at_most
+        self._ready = self._warned = False
+
+    def get(self, key: str) -> bytes | None:
+        """What was put under the key."""
+        if not self._usable():
+            return None
+        path = self._path(key)
+        try:
+            stored = path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as problem:
+            return self._give_up(f"cannot be read ({problem})")
+        if hashlib.sha256(stored[DIGEST:]).digest() != stored[:DIGEST]:
+            self._warn(f"had a damaged file, {path.name}")
+            with suppress(OSError):
+                path.unlink()
+            return None
+        with suppress(OSError):
+            os.utime(path)
+        return stored[DIGEST:]
+
+    def put(self, key: str, code: bytes) -> None:
+        """Store code under a key."""
+        if not self._usable():
+            return
+        path = self._path(key)
+        aside = path.with_name(f"{uuid4().hex}{ASIDE}")
+        try:
+            path.parent.mkdir(mode=0o700, exist_ok=True)
+            aside.write_bytes(hashlib.sha256(code).digest() + code)
+            os.replace(aside, path)
+        except OSError as problem:
+            with suppress(OSError):
+                aside.unlink()
+            self._give_up(f"cannot be written to ({problem})")
+            return
+        if key.endswith(LOOK_AFTER):
+            self.trim()
+
+    def trim(self) -> None:
+        """Remove what was used longest ago until the rest is well below the bound, and what dead
+        processes left."""
+        entries: list[tuple[float, int, str]] = []
+        for entry in self._entries():
+            with suppress(OSError):  # another process trims too
+                found = entry.stat()
+                if entry.name.endswith(SUFFIX):
+                    entries.append((found.st_mtime, found.st_size, entry.path))
+                elif time() - found.st_mtime > ABANDONED_AFTER:
+                    os.unlink(entry.path)
+        total = sum(size for _, size, _ in entries)
+        wanted = total if total <= self.bytes_at_most else self.bytes_at_most * KEPT_WHEN_FULL
+        for _, size, path in sorted(entries):
+            if total <= wanted:
+                break
+            with suppress(OSError):
+                os.unlink(path)
+            total -= size
+
+    def _entries(self) -> Iterator[os.DirEntry[str]]:
+        """Every file."""
+        assert self.folder is not None
+        with suppress(OSError):
+            for shelf in self.folder.iterdir():
+                with suppress(OSError), os.scandir(shelf) as found:
+                    yield from found
+
+    def _path(self, key: str) -> Path:
+        """A shelf for the first letters, so that no folder has too many files."""
+        assert self.folder is not None
+        return self.folder / key[:2] / f"{key[2:]}{SUFFIX}"
+
+    def _usable(self) -> bool:
+        """Whether there is a folder that only this user writes to; makes it the first time."""
+        if self._ready or self.folder is None:
+            return self._ready
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            found = self.folder.stat()
+        except OSError as problem:
+            self._give_up(f"cannot be used ({problem})")
+            return False
+        others = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        if found.st_uid != os.geteuid() or others:
+            self._give_up("can be written to by other users, who could put their code there")
+            return False
+        self._ready = True
+        return True
+
+    def _give_up(self, why: str) -> None:
+        """Go on without the folder."""
+        self._warn(f"{why}; kernels are compiled anew in each process")
+        self.folder, self._ready = None, False
+
+    def _warn(self, what: str) -> None:
+        if self._warned:
+            return
+        self._warned = True
+        text = f"the cache of machine code {self.folder} {what} (set {VARIABLE} to name another)"
+        warnings.warn(text, CacheWarning, stacklevel=3)
+
+
+@cache
+def default_cache() -> Cache:
+    """The one that the environment names, else in the user's folder for such things."""
+    named = os.environ.get(VARIABLE)
+    if named is not None:
+        return Cache(Path(named).absolute() / "llvm" if named else None)
+    from platformdirs import user_cache_path
+
+    return Cache(user_cache_path("brimstone") / "llvm")

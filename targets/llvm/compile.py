@@ -1,0 +1,65 @@
+"""LLVM text to machine code.
+
+Comes in: the text of a module, and the CPU it was printed for. Goes out: the bytes of an object.
+Never: a vectoriser, or a loop unrolled that did not ask for it: schedules decide about both.
+"""
+
+from functools import cache
+from typing import Any
+
+from .library import llvm
+from .machines import CPU
+
+LEVEL = 2
+PASSES = ("sroa", "simplify_cfg", "instruction_combine", "loop_rotate")
+"""Kernels are written as they shall be: more passes cost more than the code generator, and made no
+kernel faster. What they miss, such as what does not change in a loop, the code generator sees."""
+UNROLLING = ("loop_unroll", "instruction_combine", "simplify_cfg")
+UNROLL = "llvm.loop.unroll"
+
+
+class CompileError(Exception):
+    """LLVM refused a text; the message is LLVM's."""
+
+
+def compile_text(text: str, machine: CPU) -> bytes:
+    """The object of a module."""
+    target = target_machine(machine)
+    try:
+        module = llvm().parse_assembly(text, llvm().create_context())
+        with module:
+            module.data_layout = str(target.target_data)
+            module.verify()
+            optimise(module, target, text)
+            return target.emit_object(module)
+    except RuntimeError as problem:
+        raise CompileError(str(problem)) from problem
+
+
+def assembly_of(text: str, machine: CPU) -> str:
+    """The assembly of a module, for a person."""
+    target = target_machine(machine)
+    module = llvm().parse_assembly(text, llvm().create_context())
+    with module:
+        module.data_layout = str(target.target_data)
+        optimise(module, target, text)
+        return target.emit_assembly(module)
+
+
+def optimise(module: Any, target: Any, text: str) -> None:
+    """Run the passes; loops are unrolled only in a kernel that asks for it."""
+    tuning = llvm().create_pipeline_tuning_options(speed_level=LEVEL)
+    builder = llvm().create_pass_builder(target, tuning)
+    passes = llvm().create_new_module_pass_manager()
+    for name in (*PASSES, *(UNROLLING if UNROLL in text else ())):
+        getattr(passes, f"add_{name}_pass")()
+    passes.run(module, builder)
+
+
+@cache
+def target_machine(machine: CPU) -> Any:
+    """LLVM's view of a CPU."""
+    target = llvm().Target.from_triple(machine.triple)
+    return target.create_target_machine(
+        cpu=machine.cpu, features=machine.features, opt=LEVEL, reloc="pic", codemodel="small"
+    )

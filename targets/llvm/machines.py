@@ -1,0 +1,84 @@
+"""The CPUs that there is code for, as passes know them and as LLVM names them.
+
+Comes in: nothing, or the processor that this runs on. Goes out: `CPU`s.
+Never: a size of any program.
+"""
+
+import os
+import platform
+from dataclasses import dataclass, replace
+from functools import cache
+
+from ...passes.machine import Machine
+from .library import llvm
+
+KIB = 1 << 10
+
+
+@dataclass(frozen=True, slots=True)
+class CPU(Machine):
+    """A machine, with the triple, the processor and the features that LLVM is told of.
+
+    `halves` says whether it has instructions that make f16 of f32, and f32 of f16; `ranges` whether
+    it has x86's instruction for the larger of two floats that knows the order of the zeros.
+    """
+
+    triple: str
+    cpu: str
+    features: str = ""
+    halves: bool = True
+    ranges: bool = False
+
+
+AVX512 = CPU(
+    "avx512", 64, 32, fused=True, masked=True, level1=32 * KIB, level2=1024 * KIB,
+    triple="x86_64-unknown-linux-gnu", cpu="x86-64-v4", ranges=True,
+)  # fmt: skip
+AVX2 = CPU(
+    "avx2", 32, 16, fused=True, masked=False, level1=32 * KIB, level2=256 * KIB,
+    triple="x86_64-unknown-linux-gnu", cpu="x86-64-v3",
+)  # fmt: skip
+SSE42 = CPU(
+    "sse42", 16, 16, fused=False, masked=False, level1=32 * KIB, level2=256 * KIB,
+    triple="x86_64-unknown-linux-gnu", cpu="x86-64-v2", halves=False,
+)  # fmt: skip
+NEON = CPU(
+    "neon", 16, 32, fused=True, masked=False, level1=64 * KIB, level2=512 * KIB,
+    triple="aarch64-unknown-linux-gnu", cpu="generic", features="+neon",
+)  # fmt: skip
+
+MODELS = {model.name: model for model in (AVX512, AVX2, SSE42, NEON)}
+WANTED = {
+    AVX512: ("avx512f", "avx512bw", "avx512dq", "avx512vl"),
+    AVX2: ("avx2", "fma", "f16c", "bmi2"),
+}
+"""What a processor must have to be taken for a model, the best first; all others are SSE4.2."""
+
+
+@cache
+def host() -> CPU:
+    """The processor that this runs on: the best model that it is, with its own name, features and
+    caches."""
+    found = llvm().get_host_cpu_features()
+    model = model_of(frozenset(name for name, has in found.items() if has))
+    return replace(
+        model,
+        triple=llvm().get_process_triple(),
+        cpu=llvm().get_host_cpu_name(),
+        features=found.flatten(),
+        level1=_cache_size("SC_LEVEL1_DCACHE_SIZE", model.level1),
+        level2=_cache_size("SC_LEVEL2_CACHE_SIZE", model.level2),
+    )
+
+
+def model_of(features: frozenset[str]) -> CPU:
+    """The best model all of whose features are there."""
+    if platform.machine() in ("aarch64", "arm64"):
+        return NEON
+    return next((model for model, wanted in WANTED.items() if features >= {*wanted}), SSE42)
+
+
+def _cache_size(name: str, otherwise: int) -> int:
+    """What the system says of a cache, if it does."""
+    known = name in os.sysconf_names
+    return (os.sysconf(name) if known else 0) or otherwise

@@ -1,0 +1,156 @@
+"""Funcs of the loop floor as the text of an LLVM module.
+
+Comes in: funcs, each one program of a grid, and a CPU. Goes out: LLVM IR; each func becomes
+
+    void name(const uint64_t *slots, const int64_t *grid, int64_t begin, int64_t end)
+
+which runs the programs from `begin` to `end` along axis 0, and all along the others. `slots` holds
+the func's arguments, eight bytes each; `grid` the programs along the three axes.
+Never: a call that a linker would have to resolve. Indices stay below 2^63 less a loop's step.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from ...ir.dtypes import boolean
+from ...ir.func import Func
+from ...ir.loop.places import GRID_AXES
+from ...ir.types import Buffer, Scalar
+from ...ir.values import AnyValue, Block
+from . import types
+from .emit import REGIONS, TABLE
+from .machines import CPU
+from .writer import Metadata, Refused, Writer, refuse
+
+PARAMETERS = "ptr noalias readonly %slots, ptr noalias readonly %grid, i64 %begin, i64 %end"
+WIDEST = 64
+
+
+def print_llvm(funcs: Iterable[Func], machine: CPU) -> str:
+    """The text of a module with one function for each func, under its name."""
+    metadata = Metadata()
+    functions = [_function(func, machine, metadata) for func in funcs]
+    head = f'target triple = "{machine.triple}"\n'
+    return "\n".join([head, *functions, _attributes(machine), *metadata.lines, ""])
+
+
+def _attributes(machine: CPU) -> str:
+    """What holds for all functions; no loop may be taken for a function of the C library."""
+    settings = {"target-cpu": machine.cpu, "target-features": machine.features}
+    if machine.vector_bytes == WIDEST:
+        settings["prefer-vector-width"] = "512"
+    listed = " ".join([f'"{name}"="{value}"' for name, value in settings.items() if value])
+    return f'attributes #0 = {{ nounwind "no-builtins" {listed} }}\n'
+
+
+def _function(func: Func, machine: CPU, metadata: Metadata) -> str:
+    writer = Writer(func, machine, metadata)
+    _require_kernel(func)
+    for name in ("slots", "grid", "begin", "end"):
+        writer.unique(name)
+    writer.label = writer.unique("entry")
+    for place, value in enumerate(func.arguments):
+        if value.uses:
+            _argument(writer, place, value)
+    _tell_scratch(writer)
+    axes = len(func.attributes.get("grid") or range(GRID_AXES))
+    for axis in range(axes):
+        at = _slot(writer, "grid", axis)
+        writer.program_counts.append(writer.temporary(f"programs.{axis}", f"load i64, ptr {at}"))
+    _programs(writer, axes, 0)
+    writer.line("ret void")
+    head = f"define void @{func.name}({PARAMETERS}) #0 {{\nentry:"
+    return "\n".join([head, *writer.allocas, *writer.lines, "}\n"])
+
+
+def _require_kernel(func: Func) -> None:
+    for value in func.arguments:
+        if not isinstance(value.type, Buffer | Scalar):
+            raise Refused(f"@{func.name}: a kernel takes no {value.type}", func.location)
+    if func.results:
+        raise Refused(f"@{func.name} is no kernel: it returns values", func.location)
+
+
+def _slot(writer: Writer, array: str, place: int) -> str:
+    if not place:
+        return f"%{array}"
+    return writer.temporary("slot", f"getelementptr i64, ptr %{array}, i64 {place}")
+
+
+def _argument(writer: Writer, place: int, value: AnyValue) -> None:
+    """Read an argument from its slot; a number lies in the low bytes."""
+    at = _slot(writer, "slots", place)
+    if isinstance(value.type, Buffer) or value.dtype is not boolean:
+        writer.define(value, f"load {types.text(value.type)}, ptr {at}, align 8")
+        return
+    byte = writer.temporary("byte", f"load i8, ptr {at}, align 8")
+    writer.define(value, f"icmp ne i8 {byte}, 0")
+
+
+def _tell_scratch(writer: Writer) -> None:
+    """Say that scratch buffers, which stand last, are apart from each other and from all others.
+
+    Nothing is said of the rest: a step may hand one array over to be read and to be written.
+    """
+    count = len(writer.func.attributes.get("scratch") or ())
+    if not count:
+        return
+    note, distinct = writer.metadata.note, writer.metadata.distinct
+    domain = distinct(f'!"@{writer.func.name}"')
+    buffers = writer.func.arguments[len(writer.func.arguments) - count :]
+    scopes = [distinct(f'{domain}, !"scratch {number}"') for number in range(count)]
+    for own, buffer in zip(scopes, buffers, strict=True):
+        others = [scope for scope in scopes if scope is not own]
+        text = f", !alias.scope {note(f'!{{{own}}}')}"
+        if others:
+            text += f", !noalias {note(_listed(others))}"
+        writer.aliases[buffer] = text
+    writer.alias_of_others = f", !noalias {note(_listed(scopes))}"
+
+
+def _listed(notes: Sequence[str]) -> str:
+    return f"!{{{', '.join(notes)}}}"
+
+
+def _programs(writer: Writer, axes: int, axis: int) -> None:
+    """The loop over the programs along an axis, around those along the next ones."""
+    if axis == axes:
+        _block(writer, writer.func.body)
+        return
+    first, last = ("%begin", "%end") if axis == 0 else ("0", writer.program_counts[axis])
+    header, body, after = [
+        writer.unique(f"programs.{axis}.{part}") for part in ("header", "body", "exit")
+    ]
+    before = writer.label
+    writer.jump(header)
+    writer.open(header)
+    place = len(writer.lines)
+    program = writer.unique(f"program.{axis}")
+    writer.program_ids.append(program)
+    writer.branch(writer.temporary("more", f"icmp slt i64 {program}, {last}"), body, after)
+    writer.open(body)
+    _programs(writer, axes, axis + 1)
+    following = writer.temporary("next", f"add nsw i64 {program}, 1")
+    writer.jump(header)
+    entries = [(first, before), (following, writer.label)]
+    listed = ", ".join([f"[ {value}, {label} ]" for value, label in entries])
+    writer.lines.insert(place, f"  {program} = phi i64 {listed}")
+    writer.open(after)
+
+
+def _block(writer: Writer, block: Block) -> None:
+    """The ops of a block but the last, which says what leaves it."""
+    for op in block:
+        if op.terminator:
+            return
+        cls, start = op.__class__, len(writer.lines)
+        if cls in TABLE:
+            TABLE[cls](writer, op)
+            writer.say_where(op, start)
+        elif op.regions:
+            writer.say_where(op)
+            REGIONS[cls](writer, op, _block)
+        else:
+            raise refuse(op, "it is for machines whose programs have many lanes")
+
+
+__all__ = ["Refused", "print_llvm"]

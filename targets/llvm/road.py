@@ -1,0 +1,55 @@
+"""The road from a func of tensors to a program of machine code, floor by floor.
+
+Comes in: a module whose main func is on the tensor floor. Goes out: a `Program`.
+Never: a kernel that knows a size. A kernel for which there are no tiles, or no loops, runs in the
+interpreter; `Program.code.refused` says which, and why.
+"""
+
+import os
+from collections.abc import Sequence
+
+from ...ir.func import Func, Module
+from ...passes.bind_cpu import Refused
+from ...passes.fuse import Fused, fuse
+from ...passes.tiling import tile
+from ..account import Account, make_account
+from .code import Code, lower, named_by_meaning
+from .machines import host
+from .memory import Pool
+from .printer import print_llvm
+from .program import Program
+from .schedules import chooser
+from .writer import Refused as NoInstruction
+
+
+def compile_step(module: Module, pool: Pool) -> Program:
+    """Lower a step to tiles; its kernels are compiled when they are first launched."""
+    tiled = tile(_fused(module).module, chooser(host()))
+    return Program(tiled.module, Code(tiled.module, tiled.refused), pool)
+
+
+def account(module: Module, names: Sequence[str]) -> Account:
+    """What `compile_step` makes of a module, in words; `names` are those of its arguments."""
+    fused = _fused(module)
+    tiled = tile(fused.module, chooser(host()))
+    funcs = {name: tiled.module[name] for name in tiled.kernels}
+    alike = {name: named_by_meaning(func) for name, func in funcs.items()}
+    one_of = {meaning: name for name, meaning in alike.items()}
+    reasons = {meaning: refusal(funcs[name]) for meaning, name in one_of.items()}
+    refused = {name: reasons[meaning] for name, meaning in alike.items() if reasons[meaning]}
+    runs = "kernels run one after the other"
+    return make_account(runs, fused, tiled, {**tiled.refused, **refused}, names)
+
+
+def refusal(func: Func) -> str:
+    """Why there is no code of a kernel of tiles; empty if there is. Nothing is compiled."""
+    try:
+        print_llvm([lower(func, host())], host())
+    except (Refused, NoInstruction) as reason:
+        return str(reason)
+    return ""
+
+
+def _fused(module: Module) -> Fused:
+    """Kernels as large as they may be, or with `BRIMSTONE_FUSE=0` one for each op."""
+    return fuse(module.main, apart=os.environ.get("BRIMSTONE_FUSE") == "0")

@@ -1,0 +1,48 @@
+"""The CPU as a target, whose kernels LLVM compiles.
+
+Comes in: a module whose main func is on the tensor floor. Goes out: an executable; buffers are
+numpy arrays.
+Never: a compiler that is loaded before there is something to compile.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...ir.func import Module
+from ...ir.payloads import Array
+from ..account import Account
+from ..target import Executable
+from .memory import Pool
+
+
+class Cpu:
+    """The device that this runs on."""
+
+    name = "cpu"
+
+    def __init__(self) -> None:
+        self.pool = Pool()
+
+    def compile(self, module: Module) -> Executable:
+        """A program of machine code."""
+        from .road import compile_step
+
+        return compile_step(module, self.pool)
+
+    def account(self, module: Module, names: Sequence[str]) -> Account:
+        """What was fused, and how each kernel is launched."""
+        from .road import account
+
+        return account(module, names)
+
+    def upload(self, array: Array) -> Array:
+        """The array itself, if it is row-major and aligned; else a copy that is."""
+        owned = np.require(array, requirements=("C", "A")).reshape(np.shape(array))
+        if owned.flags.writeable:
+            owned.flags.writeable = False
+        return owned
+
+    def download(self, buffer: Array) -> Array:
+        """The buffer itself."""
+        return buffer

@@ -1,0 +1,72 @@
+"""A process that compiles for another one: `python -m brimstone.targets.llvm.worker`.
+
+Comes in, on standard input: frames, each a length and so many bytes; the CPU and a text make a
+task. Goes out, on standard output: a frame when it is ready, and two for each task, of which the
+first says whether the second is code or LLVM's message. Ends when the input ends.
+Never: code that runs.
+"""
+
+import json
+import os
+import struct
+import sys
+from dataclasses import asdict
+from typing import BinaryIO
+
+from .compile import CompileError, compile_text, target_machine
+from .machines import CPU
+
+LENGTH = struct.Struct("<Q")
+READY, CODE, REFUSED = b"ready", b"code", b"refused"
+
+
+def write_frame(stream: BinaryIO, content: bytes) -> None:
+    """Write one frame."""
+    stream.write(LENGTH.pack(len(content)) + content)
+
+
+def read_frame(stream: BinaryIO) -> bytes:
+    """Read one frame; the end of the stream is an `EOFError`."""
+    (length,) = LENGTH.unpack(_read(stream, LENGTH.size))
+    return _read(stream, length)
+
+
+def _read(stream: BinaryIO, count: int) -> bytes:
+    content = stream.read(count)
+    if len(content) < count:
+        raise EOFError
+    return content
+
+
+def machine_bytes(machine: CPU) -> bytes:
+    """A CPU as a frame."""
+    return json.dumps(asdict(machine)).encode()
+
+
+def answer(machine: bytes, text: bytes) -> tuple[bytes, bytes]:
+    """What is made of a task."""
+    try:
+        return CODE, compile_text(text.decode(), CPU(**json.loads(machine)))
+    except CompileError as problem:
+        return REFUSED, str(problem).encode()
+
+
+def main() -> None:
+    """Compile until there is no more to do."""
+    # Whatever LLVM prints must not get between the frames.
+    tasks, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    target_machine(CPU(**json.loads(read_frame(tasks))))
+    write_frame(answers, READY)
+    answers.flush()
+    while True:
+        for frame in answer(read_frame(tasks), read_frame(tasks)):
+            write_frame(answers, frame)
+        answers.flush()
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except (EOFError, BrokenPipeError, KeyboardInterrupt):
+        os._exit(0)  # nobody is there any more

@@ -1,0 +1,88 @@
+"""Contractions in machine code: exact where inputs are, for every layout and every branch."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from brimstone.ir.func import Func, Module
+from brimstone.ir.interpreter import interpret
+from brimstone.passes.machine import Machine
+from brimstone.passes.oracle import difference
+from brimstone.passes.tiling import KernelShape
+from brimstone.targets.llvm import road
+from brimstone.targets.llvm.machines import MODELS, host
+from brimstone.targets.llvm.memory import Pool
+from brimstone.targets.llvm.program import Program
+from brimstone.targets.llvm.schedules import chooser
+from kit.contractions import contract, contraction
+from kit.tiling import arrays_for, kernel, sizes_of
+
+LIMITS = {"chunk": 24, "alone": 256, "few": 3, "beside": 2, "kept": 64}
+"""Small sizes reach all branches; blocks are those of this processor."""
+COMPILED = [
+    "nn", "nt", "tn", "heads", "two free", "vector, matrix", "vector, rows", "columns, vector",
+    "outer", "bf16", "f16 to f32", "f64", "i8 to i32",
+]  # fmt: skip
+
+
+def small(machine: Machine) -> Any:
+    choose = chooser(machine)
+
+    def limited(shape: KernelShape) -> Any:
+        schedule = choose(shape)
+        return {**schedule, **LIMITS} if shape.kind == "contract" else schedule
+
+    return limited
+
+
+def program(func: Func) -> Program:
+    func.name = "main"
+    return road.compile_step(Module([func]), Pool())
+
+
+@pytest.mark.parametrize("layout", COMPILED)
+def test_machine_code_does_what_the_interpreter_does(
+    layout: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(road, "chooser", small)
+    func = contraction(layout)
+    made = program(func)
+    assert not made.code.refused
+    for sizes in [*sizes_of(func), *edges(func)]:
+        arguments = arrays_for(func, sizes, whole=True)
+        expected = interpret(Module([func]), *arguments)
+        assert difference(expected, made(arguments, sizes)) is None, sizes
+
+
+def edges(func: Func) -> list[dict[str, int]]:
+    """Sizes around the blocks of the processor."""
+    schedule = chooser(host())(
+        KernelShape("contract", func.arguments[0].dtype, func.arguments[0].dtype.accumulator)
+    )
+    rows, columns = schedule["m"], schedule["n"]
+    found = [(rows - 1, columns - 1, 16), (rows, columns, 15), (rows + 1, columns + 1, 17)]
+    found += [(2 * rows + 3, 3 * columns + 5, 31), (3, 2 * columns, 8), (rows, 8, 53)]
+    names = [symbol.name for symbol in func.symbols]
+    every = [{"m": m, "n": n, "k": k, "l": 2} for m, n, k in found]
+    return [{name: sizes[name] for name in names} for sizes in every]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_block_leaves_registers_for_its_operands(model: str) -> None:
+    machine = MODELS[model]
+    for name in ("f32", "f64"):
+        dtype = kernel(contract((), (), (1,), (0,)), f"m k {name}", f"k n {name}").results[0].dtype
+        schedule = chooser(machine)(KernelShape("contract", dtype, dtype))
+        vectors = schedule["n"] // machine.lanes(dtype)
+        assert schedule["n"] % machine.lanes(dtype) == 0
+        assert schedule["m"] * vectors + vectors + 1 <= machine.registers
+
+
+def test_results_do_not_depend_on_where_they_lie() -> None:
+    func = contraction("nn")
+    made = program(func)
+    left, right = arrays_for(func, {"m": 70, "n": 90, "k": 50}, whole=False)
+    (once,), (again,) = made([left, right], {}), made([left.copy(), right.copy()], {})
+    np.testing.assert_array_equal(once, again)
+    np.testing.assert_allclose(once, left @ right, rtol=1e-4, atol=1e-4)

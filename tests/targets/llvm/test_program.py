@@ -1,0 +1,136 @@
+"""Steps on the CPU do what they do in the interpreter."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from brimstone.ir.errors import ExecutionError
+from brimstone.ir.interpreter import interpret
+from brimstone.targets.llvm.code import Code
+from brimstone.targets.llvm.memory import Pool
+from brimstone.targets.llvm.program import PREPARED_AT_MOST, Program
+from kit.texts import read
+
+F32 = np.float32
+
+MEMORY = """
+func @f<n: 0..64>(%x: array<[n, 2], f32>) -> (array<[n], i32>, array<[2*n], f32>) {
+  %a = step.allocate : array<[n, 4], i32>
+  %flat = step.view %x {offset = 0, shape = [2*n]} : array<[2*n], f32>
+  %b = step.allocate : array<[2*n], f32>
+  step.copy %flat, %b
+  step.fill %a {value = 7}
+  %part = step.view %a {offset = n, shape = [n]} : array<[n], i32>
+  %c = step.allocate : array<[n], i32>
+  step.copy %part, %c
+  step.free %a
+  return %c, %b
+}
+"""
+LOOP = """
+func @f<n: 0..64>(%x: array<[n, 2], f32>) -> array<[n, 2], f32> {
+  %sums = step.allocate : array<[n, 2], f32>
+  %total = step.allocate : array<[2], f32>
+  step.fill %total {value = 0.0}
+  step.loop {trip = n} (%i: scalar<i64>) {
+    %row = step.row %x, %i : array<[2], f32>
+    %sum = step.row %sums, %i : array<[2], f32>
+    step.launch [%total, %row], %total {kernel = @add, grid = []}
+    step.copy %total, %sum
+    yield
+  }
+  step.free %total
+  return %sums
+}
+func @add(%x: tensor<[2], f32>, %y: tensor<[2], f32>) -> tensor<[2], f32> {
+  %z = tensor.add %x, %y : tensor<[2], f32>
+  return %z
+}
+"""
+BRANCH = """
+func @f<n: 0..64>(%x: array<[n, 2], f32>, %p: array<[], bool>) -> array<[n, 2], f32> {
+  %a = step.allocate : array<[n, 2], f32>
+  step.branch %p () {
+    step.copy %x, %a
+    yield
+  } () {
+    step.fill %a {value = 1.0}
+    yield
+  }
+  return %a
+}
+"""
+WHEN = """
+func @f<n: 0..64>(%x: array<[n, 2], f32>) -> array<[n, 2], f32> {
+  %a = step.allocate : array<[n, 2], f32>
+  step.when {size = n, at_least = 7} () {
+    step.copy %x, %a
+    yield
+  } () {
+    step.fill %a {value = 1.0}
+    yield
+  }
+  return %a
+}
+"""
+SIZES = """
+func @f<n: 0..64>(%x: array<[n, 2], f32>) -> array<[], i64> {
+  %n = step.dim %x {axis = 0} : scalar<i64>
+  %a = step.allocate : array<[], i64>
+  step.launch [%n], %a {kernel = @number, grid = []}
+  return %a
+}
+func @number(%x: tensor<[], i64>) -> tensor<[], i64> {
+  return %x
+}
+"""
+
+
+def program(text: str) -> Program:
+    return Program(read(text), Code(read(text), {}), Pool())
+
+
+def inputs(size: int) -> Any:
+    return np.arange(2 * size, dtype=F32).reshape(size, 2)
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 64])
+@pytest.mark.parametrize(
+    "text", [MEMORY, LOOP, SIZES, WHEN], ids=["memory", "loop", "sizes", "when"]
+)
+def test_a_step_does_what_the_interpreter_does(text: str, size: int) -> None:
+    x = inputs(size)
+    for mine, theirs in zip(program(text)([x], {}), interpret(read(text), x), strict=True):
+        assert mine.dtype == theirs.dtype
+        assert mine.tolist() == theirs.tolist()
+
+
+@pytest.mark.parametrize("holds", [True, False])
+def test_a_branch(holds: bool) -> None:
+    x = inputs(3)
+    (found,) = program(BRANCH)([x, np.asarray(holds)], {})
+    assert found.tolist() == (x if holds else np.ones_like(x)).tolist()
+
+
+def test_results_are_read_only() -> None:
+    for result in program(MEMORY)([inputs(3)], {}):
+        assert not result.flags.writeable
+
+
+def test_many_sizes_one_after_another() -> None:
+    step = program(LOOP)
+    for size in (*range(PREPARED_AT_MOST), 3):
+        assert step([inputs(size)], {})[0].tolist() == np.cumsum(inputs(size), axis=0).tolist()
+
+
+def test_a_size_outside_its_bounds() -> None:
+    with pytest.raises(ExecutionError, match="the size n is 65"):
+        program(LOOP)([inputs(65)], {})
+
+
+def test_what_fails_names_its_line() -> None:
+    text = LOOP.replace("step.row %x, %i", "step.row %sums, %i").replace("trip = n", "trip = n + 1")
+    with pytest.raises(ExecutionError, match=r"step\.row.*index 2") as caught:
+        program(text)([inputs(2)], {})
+    assert str(caught.value.location).startswith("model.py:")
