@@ -130,7 +130,7 @@ def test_rounded_integers_stay_integers(decimals: int, dtype: str) -> None:
     assert rounded.tolist() == [round(int(value), min(decimals, 0)) for value in values]
 
 
-@pytest.mark.parametrize("other", ["a", [1, 2, 3], None, object()], ids=repr)
+@pytest.mark.parametrize("other", ["a", [1, 2, 3], None, object()], ids=type)
 def test_strangers_are_left_to_python(other: Any) -> None:
     with pytest.raises(TypeError):
         x() + other

@@ -108,7 +108,7 @@ def test_what_dlpack_cannot_say_is_refused() -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float8_e5m2", "bool", "complex128"])
 @pytest.mark.parametrize(
-    "again", [lambda t: pickle.loads(pickle.dumps(t)), copy.copy, copy.deepcopy], ids=str
+    "again", [lambda t: pickle.loads(pickle.dumps(t)), copy.copy, copy.deepcopy]
 )
 def test_copies(again: Any, dtype: str) -> None:
     tensor = x().astype(dtype)

@@ -1,0 +1,37 @@
+"""The process in which works run: on as many cores as there are to be threads.
+
+    python -m benchmarks.harness.child '{"threads": 1, "names": [...], ...}'
+
+Comes in: what to run, as JSON. Goes out: rows, one JSON text a line, on standard output.
+Never: a library that was imported before the cores were chosen.
+"""
+
+import json
+import os
+import sys
+from typing import Any
+
+VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+
+
+def main(wanted: dict[str, Any]) -> None:
+    """Run the wanted works and print their rows."""
+    threads = wanted["threads"]
+    # The last cores: the first one serves the machine's own interrupts.
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-threads:])
+    os.environ.update(dict.fromkeys(VARIABLES, str(threads)))
+    from benchmarks.harness import results, rounds
+    from benchmarks.works import all_works
+
+    for work in all_works(wanted["names"], wanted["target"]):
+        try:
+            runs = rounds.prepare(work, [results.OURS, "copy", *wanted["peers"]])
+            timings, trusted = rounds.timed(runs)
+            print(json.dumps(results.row(work, timings, trusted, threads)), flush=True)
+        except Exception as problem:
+            said = f"{type(problem).__name__}: {problem}"
+            print(json.dumps({"failed": work.name, "problem": said}), flush=True)
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))

@@ -1,0 +1,99 @@
+"""Rounds: every contestant runs once in each, in another order, so that drift hits all alike.
+
+Comes in: a `Work` and the libraries that take part. Goes out: a `Timing` for each.
+Never: a round that the machine disturbed, if it can be taken again.
+"""
+
+import gc
+import random
+import time
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from benchmarks.harness import load
+from benchmarks.harness.work import Run, Timing, Work, as_arrays
+
+ROUNDS = 11
+ROUND_SECONDS = 0.04
+"""How long a contestant runs in one round at least."""
+REPEATS = 3
+"""How often the rounds of a work are begun anew on a machine that has other work."""
+
+
+ROOF = "copy"
+"""The contestant that only moves as many bytes; its results are nobody's."""
+
+
+class Disagreement(Exception):
+    """Two contestants computed different things."""
+
+
+def prepare(work: Work, names: Iterable[str]) -> dict[str, Run]:
+    """What each contestant runs in a round; each has been run twice, and their results agree."""
+    arrays = work.inputs()
+    runs = {name: work.sides[name](*arrays) for name in names if name in work.sides}
+    first: tuple[str, list[np.ndarray]] | None = None
+    for name, run in runs.items():
+        run()
+        made = as_arrays(run())
+        if name == ROOF:
+            continue
+        if first is None:
+            first = name, made
+        elif work.checked:
+            check(work, first, (name, made))
+    return runs
+
+
+def check(
+    work: Work, left: tuple[str, list[np.ndarray]], right: tuple[str, list[np.ndarray]]
+) -> None:
+    """Refuse contestants whose results differ by more than the work's tolerance."""
+    for mine, theirs in zip(left[1], right[1], strict=True):
+        scale = float(np.max(np.abs(theirs), initial=1.0))
+        apart = float(np.max(np.abs(mine.astype(np.float64) - theirs), initial=0.0)) / scale
+        if not apart <= work.tolerance:
+            raise Disagreement(f"{work.name}: {left[0]} and {right[0]} differ by {apart:.1e}")
+
+
+def timed(runs: Mapping[str, Run]) -> tuple[list[Timing], bool]:
+    """The timings of all contestants, and whether the machine was quiet meanwhile."""
+    counts = {name: count_for(run) for name, run in runs.items()}
+    timings: list[Timing] = []
+    for _ in range(REPEATS):
+        timings, trusted = _all_rounds(runs, counts)
+        if trusted:
+            return timings, True
+    return timings, False
+
+
+def count_for(run: Run) -> int:
+    """How many calls fill a round."""
+    start = time.perf_counter()
+    run()
+    return max(1, int(ROUND_SECONDS / max(time.perf_counter() - start, 1e-9)))
+
+
+def _all_rounds(runs: Mapping[str, Run], counts: Mapping[str, int]) -> tuple[list[Timing], bool]:
+    timings = {name: Timing(name) for name in runs}
+    trusted = load.quiet()
+    order = list(runs)
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(ROUNDS):
+            random.shuffle(order)
+            for name in order:
+                timings[name].seconds.append(_one(runs[name], counts[name]))
+    finally:
+        gc.enable()
+    return list(timings.values()), trusted and load.share() >= load.ENOUGH
+
+
+def _one(run: Run, count: int) -> float:
+    """Seconds per call."""
+    start = time.perf_counter()
+    for _ in range(count):
+        run()
+    return (time.perf_counter() - start) / count
