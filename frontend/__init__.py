@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from .names import EXPORTS
 
 PACKAGES = ("ir", "passes", "runtime", "targets")
-MODULES = ("fft", "linalg", "random")
+MODULES = ("fft", "linalg", "random", "tiles")
 __all__: list[str] = []
 
 if TYPE_CHECKING:  # the lazy names, for tools that read the source
     from .. import ir, passes, runtime, targets
-    from . import fft, linalg, random
+    from . import fft, linalg, random, tiles
     from .backward import *
     from .control import *
     from .custom import *
@@ -53,7 +53,8 @@ if TYPE_CHECKING:  # the lazy names, for tools that read the source
     from .generator import Generator
     from .grad import *
     from .jacobian import *
-    from .jit import jit
+    from .jit import explain, jit
+    from .kernel.call import kernel
     from .namespace import E_ as e
     from .namespace import INF as inf
     from .namespace import NAN as nan

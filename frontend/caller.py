@@ -12,8 +12,10 @@ from types import CodeType
 from ..ir.locations import UNKNOWN, Location
 
 _ROOT = str(Path(__file__).resolve().parent.parent)
-# What lies beside the package in a checkout, and is a user of it all the same.
-_USERS = tuple(f"{_ROOT}/{name}/" for name in ("tests", "examples", "benchmarks", "docs"))
+# What lies beside the package in a checkout or in it, and is a user of it all the same.
+_USERS = tuple(
+    f"{_ROOT}/{name}/" for name in ("tests", "examples", "benchmarks", "docs", "command/demo")
+)
 _OURS: dict[CodeType, bool] = {}
 _BY_INSTRUCTION: dict[tuple[CodeType, int], Location] = {}
 

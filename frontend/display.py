@@ -14,6 +14,7 @@ from zlib import compress, crc32
 
 import numpy as np
 
+from ..runtime.device import current_device
 from .node import Leaf
 from .tensor import host_array
 
@@ -34,7 +35,8 @@ def text(tensor: Tensor) -> str:
     if _is_gone(tensor):
         return f"<{described}, donated at {node.location}>"
     lines = _lines(host_array(tensor, "print"), "tensor(")
-    device = "" if str(tensor.device) == "reference" else f", device='{tensor.device}'"
+    usual = str(tensor.device) == str(current_device())
+    device = "" if usual else f", device='{tensor.device}'"
     tracked = ", requires_grad=True" if tensor.requires_grad else ""
     empty = f", shape={tensor.shape}" if 0 in tensor.shape else ""
     return f"tensor({lines}{empty}, dtype={tensor.dtype}{device}{tracked})"

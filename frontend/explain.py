@@ -1,85 +1,92 @@
-"""What a compiled function is: its IR, and what it does in words.
+"""Finding out what there is to say of a function.
 
-Comes in: a traced function. Goes out: things to print.
-Never: a computation.
+Comes in: a traced function, its arguments, its device, and the plans made for it so far. Goes out:
+an `Explanation`.
+Never: a computation, or a step compiled: the function is lowered once more, with its own lines.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ..ir.func import Module
-from ..ir.printer import print_module
+from ..runtime.device import Device
+from ..runtime.outlook import Outlook, foresee
+from ..runtime.steps import Plan
 from .arguments import Arguments
+from .caller import user_line
+from .explanation import Explanation, Part
+from .explanation.kernels import Sizes, array_text, explained_kernels, source_lines
+from .explanation.labels import argument_labels
+from .explanation.steps import compiled_steps, open_sizes
 from .function import Traced
+from .stages import Stage, funcs_of
+
+KEY = "the key"
+"""What the argument is called that a function which draws random numbers takes besides."""
 
 
-class Lowered:
-    """A function as IR: `ir` is the module; printed, it is the text with the user's lines.
+def explain_traced(
+    function: Callable[..., Any],
+    traced: Traced,
+    given: Arguments,
+    device: Device,
+    plans: Iterable[tuple[Plan, ...]],
+) -> Explanation:
+    """The explanation of a function; `plans` are those of each kind of arguments so far."""
+    names = _names(function, traced, given)
+    parts = [*_parts(traced, names, device, given.sizes)]
+    kinds = [*plans]
+    types = [value.type for value in traced.func.arguments]
+    pairs = zip(names, types, strict=True)
+    return Explanation(
+        name=str(getattr(function, "__qualname__", function)).rpartition("<locals>.")[2],
+        device=str(device),
+        func=traced.func,
+        takes={name: array_text(type_, given.sizes) for name, type_ in pairs if name != KEY},
+        returns=tuple([array_text(each, given.sizes) for each in traced.results]),
+        parts=tuple(parts),
+        steps=compiled_steps([plan for each in kinds for plan in each]),
+        kinds=len(kinds),
+    )
 
-    It is one func, or where sizes depend on values one for each stage, in order.
-    """
 
-    def __init__(self, traced: Traced) -> None:
-        steps = () if traced.stages is None else traced.stages.steps
-        self.ir = Module([stage.func for stage in steps] or [traced.func])
-
-    def __str__(self) -> str:
-        return print_module(self.ir, locations=True)
-
-    def __repr__(self) -> str:
-        return f"<lowered function of {sum(1 for func in self.ir for _ in func.walk())} ops>"
+def _names(function: Callable[..., Any], traced: Traced, given: Arguments) -> list[str]:
+    """What people call all that the traced func takes."""
+    labels = argument_labels(function, given.structure)
+    outside = [f"outside[{place}]" for place in range(len(traced.captures))]
+    hidden = len(traced.func.arguments) - len(given.places) - len(outside)
+    return [*[labels[place] for place in given.places], *[KEY] * hidden, *outside]
 
 
-class Explanation:
-    """What a compiled function does with one kind of arguments."""
+def _parts(traced: Traced, names: list[str], device: Device, given: Sizes) -> Iterator[Part]:
+    """The one step, or each stage."""
+    if traced.stages is None:
+        yield _part(foresee(traced.func, device, names), names, given, ())
+        return
+    known = dict(enumerate(names))
+    for stage, func in zip(traced.stages.steps, funcs_of(traced.stages), strict=True):
+        reads = [known.get(each, f"value {each}") for each in stage.reads]
+        yield _part(foresee(func, device, reads), reads, given, tuple(_ends(stage)))
 
-    def __init__(self, traced: Traced, given: Arguments, kinds: int) -> None:
-        self.func, self.kinds = traced.func, kinds
-        self.results, self.stages = traced.results, traced.stages
-        self.captures = [node.type for node in traced.captures]
-        self.arguments = [like.type for like in given.like]
 
-    @property
-    def ops(self) -> Counter[str]:
-        """How often each op occurs."""
-        return Counter(op.name for op in self.func.walk() if not op.terminator)
+def _part(outlook: Outlook, names: list[str], given: Sizes, ends: tuple[str, ...]) -> Part:
+    sizes = {**given, **outlook.sizes}
+    return Part(
+        outlook.account.runs,
+        outlook.is_compiled,
+        open_sizes(outlook.func, names, sizes),
+        tuple(map(str, outlook.kept)),
+        explained_kernels(outlook.account.kernels, sizes, user_line()),
+        ends,
+    )
 
-    def lines(self) -> list[tuple[str, int]]:
-        """The user's lines, with the number of ops that each recorded."""
-        found: Counter[Any] = Counter(
-            str(op.location) or "unknown" for op in self.func.walk() if not op.terminator
+
+def _ends(stage: Stage) -> Iterator[str]:
+    """For which lines the function is split after a stage, and why."""
+    for bound in stage.ends:
+        lines = ", ".join([each.place for each in source_lines(bound.location)])
+        yield (
+            f"`{bound.operation}` at {lines} gives as many elements as its data say; "
+            f"the host reads {bound.symbol} (0..{bound.symbol.maximum})"
         )
-        return list(found.items())
-
-    def splits(self) -> list[str]:
-        """Where the function is split into stages, for which line, and why."""
-        steps = () if self.stages is None else self.stages.steps
-        text = [f"runs in {len(steps)} stages"] if steps else []
-        for place, stage in enumerate(steps):
-            text += [
-                f"  split after stage {place}: `{bound.operation}` at {bound.location} "
-                "gives as many elements as its data say; the host reads "
-                f"{bound.symbol} (0..{bound.symbol.maximum})"
-                for bound in stage.ends
-            ]
-        return text
-
-    def __str__(self) -> str:
-        results = ", ".join(map(str, self.results))
-        taken = ", ".join(map(str, self.arguments)) or "nothing"
-        text = [f"takes {taken}; returns {results or 'nothing'}"]
-        if self.captures:
-            text.append(f"reads from outside: {', '.join(map(str, self.captures))}")
-        text.append(f"kinds of arguments compiled so far: {self.kinds}")
-        text += self.splits()
-        text.append(f"{sum(self.ops.values())} ops: {_counted(self.ops)}")
-        text += [f"  {line}: {count}" for line, count in self.lines()]
-        return "\n".join(text)
-
-    __repr__ = __str__
-
-
-def _counted(ops: Counter[str]) -> str:
-    return ", ".join(f"{count} {name}" for name, count in ops.most_common())

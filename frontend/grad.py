@@ -142,6 +142,8 @@ def _derived(transform: Callable[..., Any], func: Any, *rest: Any) -> Any:
             found = _DERIVED.put(key, transform(func, *rest))
         except NotDifferentiable as problem:
             hint = f"the operation was recorded at {problem.location}" if problem.location else ""
+            if problem.message.startswith("tensor.custom "):
+                hint = "give the kernel its derivative: `bs.kernel(gradient=...)`"
             fail(DifferentiationError, "grad", problem.message, hint=hint)
     return found
 

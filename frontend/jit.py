@@ -19,7 +19,8 @@ from .bounds import Bounds
 from .bundle import Kind, build, kind_of
 from .dynamic import Dynamic, plain_types
 from .errors import expect_functions
-from .explain import Explanation, Lowered
+from .explain import explain_traced
+from .explanation import Explanation, Lowered
 from .force import force, moved, run_plan
 from .function import Traced, call, trace
 from .generator import DEFAULT, KEY, draw_key
@@ -48,6 +49,13 @@ def jit(
         return lambda decorated: jit(decorated, static=static, donate=donate, dynamic=dynamic)
     expect_functions("jit", function)
     return Jitted(function, Roles(function, static, donate, dynamic or {}))
+
+
+def explain(function: Callable[..., Any]) -> Callable[..., Explanation]:
+    """A function that says what `function`, compiled, does with its arguments: its kernels, with
+    your lines, what each moves, and why they are not fewer. Nothing runs."""
+    compiled = function if isinstance(function, Jitted) else jit(function)
+    return compiled.explain
 
 
 class Entry(NamedTuple):
@@ -167,7 +175,10 @@ class Jitted:
     def explain(self, *args: Any, **kwargs: Any) -> Explanation:
         """What the function does with arguments of this kind, in words."""
         given = self.roles.arguments(args, kwargs)
-        return Explanation(self._traced(given), given, len(self._entries))
+        traced = self._traced(given)
+        device = _device_of([*given.nodes, *traced.captures])
+        plans = [entry.plans for entry in self._entries.values()]
+        return explain_traced(self.function, traced, given, device, plans)
 
     def __repr__(self) -> str:
         return f"<jit of {getattr(self.function, '__qualname__', self.function)}>"

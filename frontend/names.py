@@ -77,7 +77,8 @@ EXPORTS = {
     "generator": "Generator",
     "grad": "grad jvp linearize stop_gradient value_and_grad vjp",
     "jacobian": "hessian jacfwd jacrev",
-    "jit": "jit",
+    "jit": "explain jit",
+    "kernel.call": "kernel",
     "namespace": """
         E_:e INF:inf NAN:nan PI:pi NEW_AXIS:newaxis VERSION:__array_api_version__
         info:__array_namespace_info__

@@ -161,7 +161,7 @@ def constant(value: PythonNumber, dtype: DType) -> Node:
 
 def own_constant(shared: Node) -> Node:
     """A constant of its own, which a buffer may come to take the place of."""
-    return _plain(Constant, shared.attributes, shared.type, None)
+    return _plain(Constant, shared.attributes, shared.type, shared.device)
 
 
 def _plain(

@@ -125,7 +125,12 @@ def _name(level: int, ends: Sequence[Bound]) -> str:
 
 def plan_stages(stages: Stages, device: Device) -> tuple[Plan, ...]:
     """The stages made ready to run."""
-    return tuple([plan(_widened(stage.func, stages), device) for stage in stages.steps])
+    return tuple([plan(func, device) for func in funcs_of(stages)])
+
+
+def funcs_of(stages: Stages) -> list[Func]:
+    """The funcs that are compiled for stages."""
+    return [_widened(stage.func, stages) for stage in stages.steps]
 
 
 def _widened(func: Func, stages: Stages) -> Func:

@@ -63,17 +63,31 @@ def plan(func: Func, device: Device) -> Plan:
     return Plan(general.func, executable, general.sizes, scalars)
 
 
+def is_compiled(func: Func, device: Device) -> bool:
+    """Whether there is a step for a general func."""
+    return _key_of(Module([func]), device) in _STEPS
+
+
+def prepare(module: Module) -> Module:
+    """The module as it is given to a target."""
+    run_pipeline(module, PREPARE, Context(settings=_QUIET))
+    return module
+
+
 def _compiled(func: Func, device: Device) -> Executable:
     module = Module([func])
-    key = (str(device), print_module(module))
+    key = _key_of(module, device)
     found = _STEPS.get(key)
     if found is None:
         if len(_STEPS) >= _STEPS_AT_MOST:
             _STEPS.pop(next(iter(_STEPS)))
-        run_pipeline(module, PREPARE, Context(settings=_QUIET))
-        found = _STEPS[key] = device.target.compile(module)
+        found = _STEPS[key] = device.target.compile(prepare(module))
         STATISTICS.compiled += 1
     return found
+
+
+def _key_of(module: Module, device: Device) -> tuple[str, str]:
+    return str(device), print_module(module)
 
 
 def contents(buffer: Any, device: Device) -> Array:

@@ -6,6 +6,7 @@ to one; `prints` compares it with what the blocks since the last such block have
 `output: COMMAND` with what a command prints.
 """
 
+import linecache
 import re
 import shlex
 import sys
@@ -35,6 +36,8 @@ from kit.running import run_both
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 NAMES = [str(path.relative_to(ROOT)) for path in DOCUMENTS]
+EXAMPLE = "example.py"
+"""The file of a block of Python, where its lines are named."""
 MOST_LINES = {"docs/add-an-op.md": 100, "docs/add-a-pass.md": 100, "docs/architecture.md": 120}
 
 BLOCK = re.compile(
@@ -77,8 +80,10 @@ class Reader:
         """Do what a block is there for."""
         match block:
             case Block(None, _, "python", text):
+                lines = text.splitlines(keepends=True)
+                linecache.cache[EXAMPLE] = (len(text), None, lines, EXAMPLE)  # for who shows them
                 with redirect_stdout(self.printed):
-                    exec(text, self.names)
+                    exec(compile(text, EXAMPLE, "exec"), self.names)
             case Block(None, _, "ir", text):
                 verify(parse(text))
             case Block("file", where, "python", text):

@@ -43,7 +43,7 @@ def as_node(value: Any, name: str) -> Node:
         return size_node(value)
     fail(
         DTypeError, name, f"expected a tensor or a number, got {type(value).__name__}", value,
-        hint="make a tensor of it with `bs.asarray`",
+        hint=getattr(value, "no_tensor_hint", "make a tensor of it with `bs.asarray`"),
     )  # fmt: skip
 
 

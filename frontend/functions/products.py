@@ -66,9 +66,10 @@ def matmul(x: Any, y: Any, /) -> Tensor:
             f"axis {axis} of y is {inner[1]}", x, y,
             hint="transpose one with `.mT` if its axes are the other way round",
         )  # fmt: skip
-    if ranks[0] > 2 or ranks[1] > 2:
+    count = 0
+    if ranks[1] > 2:  # one matrix right serves all matrices left as it is
         left, right = _with_batches(left, right)
-    count = max(len(left.type.shape), len(right.type.shape)) - 2 if max(ranks) > 2 else 0
+        count = len(right.type.shape) - 2
     batch = tuple(range(count))
     places = (len(left.type.shape) - 1,), (count,)
     return wrap(contract(left, right, (batch, batch), places))

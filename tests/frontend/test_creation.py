@@ -67,6 +67,16 @@ def test_memory_is_copied_unless_it_is_asked_for() -> None:
     assert np.shares_memory(shared.numpy(), array)
 
 
+@pytest.mark.parametrize("device", ["reference", "cpu"])
+@pytest.mark.parametrize("shape", [(), (2,)])
+def test_a_tensor_is_made_on_the_device_that_is_asked_for(shape: Any, device: str) -> None:
+    made = bs.zeros(shape, device=device)
+    like = bs.ones_like(made)
+    assert made.device == like.device == device
+    bs.sync(made, like)
+    assert made.device == like.device == device
+
+
 MISTAKES = [
     Mistake(lambda: bs.arange("a"), bs.DTypeError, "str"),
     Mistake(lambda: bs.arange(0, 5, 0), bs.ArgumentError, "the step is 0"),

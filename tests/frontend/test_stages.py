@@ -322,4 +322,4 @@ def test_stages_can_be_read() -> None:
     explained = str(compiled.explain(bs.asarray(VALUES[0])))
     for wanted in ("3 stages", "`index` at", "`unique_all` at", "test_stages.py", "0..6"):
         assert wanted in explained
-    assert "returns tensor<[count1], f32>\n" in explained
+    assert "returns f32[count1]\n" in explained

@@ -1,0 +1,37 @@
+"""What a plan for a func would be, without making it.
+
+Comes in: a func, a device, and what a person calls its arguments. Goes out: an `Outlook`: whether
+its step is compiled already, for which sizes that holds, and the target's account of it.
+Never: something compiled or kept. What is told is of this very func and its lines, though the step
+may have been compiled for an equal one.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ..ir.func import Func, Module
+from ..passes.generalise import Kept, generalise
+from ..targets import Account
+from .device import Device
+from .steps import is_compiled, prepare
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """The general func of a step, with the sizes of its symbols; `kept` are those that stay."""
+
+    func: Func
+    sizes: Mapping[str, int]
+    kept: tuple[Kept, ...]
+    is_compiled: bool
+    account: Account
+
+
+def foresee(func: Func, device: Device, names: Iterable[str]) -> Outlook:
+    """The outlook for a func; `names` are those of its arguments, in order."""
+    general = generalise(func)
+    known = is_compiled(general.func, device)
+    module = prepare(Module([general.func]))
+    numbers = [f"the number {number!s}" for number in general.scalars]
+    account = device.target.account(module, [*names, *numbers])
+    return Outlook(module.main, general.sizes, general.kept, known, account)
