@@ -108,6 +108,22 @@ def test_sizes_outside_the_bounds_of_the_callee(size: str, problem: str) -> None
     assert problem in refused(caller(body, f"<{size}>(%x: tensor<[m], f32>)"))
 
 
+@pytest.mark.parametrize("size", ["8 - m", "4*m*m*m"])
+def test_an_axis_has_a_size_whatever_its_expression_admits(size: str) -> None:
+    text = f"""
+func @main<m: 0..2147483647>(%x: tensor<[{size}], f32>) -> tensor<[{size}], f32> {{
+  %y = tensor.call %x {{callee = @f}} : tensor<[{size}], f32>
+  return %y
+}}
+func @f<n: 0..9223372036854775807>(%x: tensor<[n], f32>) -> tensor<[n], f32> {{
+  return %x
+}}
+"""
+    read(text)
+    least = text.replace("n: 0..", "n: 1..")
+    assert "n of @f lies in 1.." in refused(least)
+
+
 def test_the_callee_wants_a_multiple() -> None:
     text = """
 func @main<m: 0..64>(%x: tensor<[{size}], f32>) -> tensor<[{size}], f32> {{
