@@ -132,7 +132,12 @@ def outer(x: Any, y: Any, /) -> Tensor:
     left, right = _factors("outer", x, y)
     if len(left.type.shape) != 1 or len(right.type.shape) != 1:
         fail(ShapeError, "outer", "takes two vectors", x, y)
-    return wrap(contract(left, right, ((), ()), ((), ())))
+    # No sum of one product each: that would make -0.0 another zero.
+    shape = (*left.type.shape, *right.type.shape)
+    rows, columns = (
+        record(ops.Broadcast, (node,), (shape, (axis,))) for axis, node in enumerate((left, right))
+    )
+    return wrap(record(ops.Multiply, (rows, columns)))
 
 
 def kron(x: Any, y: Any, /) -> Tensor:

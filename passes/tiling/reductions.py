@@ -12,6 +12,7 @@ import numpy as np
 
 from ...ir import tensor, tile
 from ...ir.builder import Builder
+from ...ir.dims import interval
 from ...ir.dtypes import FLOATS, DType, i32, i64
 from ...ir.payloads import Number, payload
 from ...ir.tensor import order
@@ -40,7 +41,9 @@ def outside(op: Any) -> Number:
         return payload(order.greatest(dtype.storage), dtype)
     if isinstance(op, tensor.ReduceAnd):
         return payload(np.invert(np.zeros((), dtype.storage)), dtype)
-    return Number(1 if isinstance(op, tensor.ReduceProduct) else _zero(dtype), dtype)
+    if isinstance(op, tensor.ReduceProduct):
+        return Number(1, dtype)
+    return Number(_nothing(op) if dtype in FLOATS else _zero(dtype), dtype)
 
 
 def first_carries(builder: Builder, op: Any, shape: tuple[int, ...], axis: int) -> list[AnyValue]:
@@ -124,6 +127,13 @@ def _reduced(builder: Builder, x: AnyValue, axes: Sequence[int], kind: tile.Redu
             x = builder.emit(tile.Reduce, x, axis=axis, kind=kind)
     left = tuple(size for axis, size in enumerate(shape) if axis not in axes)
     return x if x.type.shape == left else builder.emit(tile.Reshape, x, shape=left)
+
+
+def _nothing(op: Any) -> float:
+    """What adds nothing: -0.0, for 0.0 would make a sum of nothing but -0.0 another zero; but the
+    sum of no elements is 0.0."""
+    may_be_empty = any(interval(op.x.type.shape[axis])[0] < 1 for axis in op.axes)
+    return 0.0 if may_be_empty else -0.0
 
 
 def _zero(dtype: DType) -> Any:

@@ -351,3 +351,8 @@ def test_gradients_at_dynamic_sizes(name: str) -> None:
     for count in (2, 3, 5) if name in ("qr", "svd") else (2, 3):
         x = bs.asarray(random((count, 3), seed=count))
         assert np.allclose(compiled(x).numpy(), gradient(x).numpy(), rtol=1e-4)
+
+
+def test_an_outer_product_keeps_the_sign_of_zero() -> None:
+    made = np.asarray(bs.linalg.outer(bs.asarray([-1.0, 2.0]), bs.asarray([0.0, -0.0])))
+    assert np.signbit(made).tolist() == [[True, False], [False, True]]

@@ -14,7 +14,7 @@ import numpy as np
 
 def repair() -> None:
     """Change the interpreter of this process."""
-    from triton.runtime.interpreter import InterpreterBuilder
+    from triton.runtime.interpreter import InterpreterBuilder  # pyright: ignore[reportMissingImports]
 
     kept = {
         name: getattr(InterpreterBuilder, name)
@@ -31,7 +31,7 @@ def repair() -> None:
 
 def narrow() -> dict[Any, Any]:
     """What numpy calls the dtypes that the interpreter keeps as bits."""
-    import triton.language as tl
+    import triton.language as tl  # pyright: ignore[reportMissingImports]
 
     return {
         tl.bfloat16: ml_dtypes.bfloat16,
@@ -48,8 +48,8 @@ def values(handle: Any) -> Any:
 
 def splat(before: Callable[..., Any]) -> Callable[..., Any]:
     """A repeated bool is not taken for the integers that were compared."""
-    import triton.language as tl
-    from triton.runtime.interpreter import TensorHandle
+    import triton.language as tl  # pyright: ignore[reportMissingImports]
+    from triton.runtime.interpreter import TensorHandle  # pyright: ignore[reportMissingImports]
 
     def create_splat(self: Any, type_: Any, x: Any) -> Any:
         is_bool = x.data.dtype == np.bool_
@@ -60,7 +60,7 @@ def splat(before: Callable[..., Any]) -> Callable[..., Any]:
 
 def products(before: Callable[..., Any]) -> Callable[..., Any]:
     """Numbers are multiplied, not their bits."""
-    from triton.runtime.interpreter import TensorHandle
+    from triton.runtime.interpreter import TensorHandle  # pyright: ignore[reportMissingImports]
 
     def create_dot(self: Any, a: Any, b: Any, total: Any, *rest: Any) -> Any:
         if a.dtype.scalar not in narrow():
@@ -73,8 +73,8 @@ def products(before: Callable[..., Any]) -> Callable[..., Any]:
 
 def casts(before: Callable[..., Any]) -> tuple[Callable[..., Any], ...]:
     """Floats are rounded, not cut off."""
-    import triton.language as tl
-    from triton.runtime.interpreter import TensorHandle
+    import triton.language as tl  # pyright: ignore[reportMissingImports]
+    from triton.runtime.interpreter import TensorHandle  # pyright: ignore[reportMissingImports]
 
     def cast_impl(self: Any, x: Any, type_: Any) -> Any:
         target = narrow().get(type_.scalar)

@@ -65,8 +65,8 @@ def parameter(memories: dict[int, Any], text: str, value: Any, *place: Any) -> A
 
 def number(text: str, value: Any) -> Any:
     """A scalar of a type that a signature names."""
-    import triton.language as tl
-    from triton.runtime.interpreter import TensorHandle, _get_np_dtype
+    import triton.language as tl  # pyright: ignore[reportMissingImports]
+    from triton.runtime.interpreter import TensorHandle, _get_np_dtype  # pyright: ignore[reportMissingImports]
 
     type_: Any = tl.str_to_ty(text, None)
     storage = np.uint64 if text.startswith("*") else _get_np_dtype(type_)
@@ -78,8 +78,8 @@ def number(text: str, value: Any) -> Any:
 
 def descriptor(base: Any, sizes: Any, strides: Any, block: Any) -> Any:
     """What moves blocks of one shape."""
-    import triton.language as tl
-    from triton.runtime.interpreter import interpreter_semantic
+    import triton.language as tl  # pyright: ignore[reportMissingImports]
+    from triton.runtime.interpreter import interpreter_semantic  # pyright: ignore[reportMissingImports]
 
     return interpreter_semantic.make_tensor_descriptor(
         base=base,
@@ -118,8 +118,8 @@ def leading_zeros(x: Any) -> Any:
 
 def numerical(function: Any) -> Any:
     """A function of numpy as one of Triton's tensors."""
-    import triton.language as tl
-    from triton.runtime.interpreter import TensorHandle
+    import triton.language as tl  # pyright: ignore[reportMissingImports]
+    from triton.runtime.interpreter import TensorHandle  # pyright: ignore[reportMissingImports]
 
     def apply(*operands: Any) -> Any:
         model: Any = next(each for each in operands if isinstance(each, tl.tensor))
