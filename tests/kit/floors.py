@@ -63,7 +63,7 @@ def section(function: Callable[[Any], Any], shape: tuple[int, ...], assembly: bo
     """One function on its way down."""
     floors = lowered(function, shape)
     loops = floors.pop("loop")
-    text = print_llvm([loops], AVX512)
+    text = without_lines(print_llvm([loops], AVX512))
     parts = [f"\n## {function.__name__}\n"]
     for title, program in floors.items():
         parts.append(folded(title, program))
@@ -90,6 +90,11 @@ def lowered(function: Callable[[Any], Any], shape: tuple[int, ...]) -> dict[str,
         "tile: one program of the grid": print_func(tiled[name]),
         "loop": lower(tiled[name], AVX512),
     }
+
+
+def without_lines(text: str) -> str:
+    """LLVM text without the comments that say which line of this very file an op comes from."""
+    return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith(";"))
 
 
 def folded(title: str, text: str) -> str:
