@@ -23,14 +23,14 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "typings"), str(ROOT / "tests")]
 
-from brimstone.ir.attributes import Frozen  # noqa: E402 - the checkout need not be installed
-from brimstone.ir.dtypes import bf16, f32  # noqa: E402
-from brimstone.ir.func import Func  # noqa: E402
-from brimstone.ir.tile.kernel import bind_sizes, windows_of  # noqa: E402
-from brimstone.targets.triton import print_kernel  # noqa: E402
-from brimstone.targets.triton.compile import CompileError, compile_kernel  # noqa: E402
-from brimstone.targets.triton.cuda import Launch, Loaded, allocate  # noqa: E402
-from brimstone.targets.triton.driver import (  # noqa: E402
+from brimstone.ir.attributes import Frozen
+from brimstone.ir.dtypes import bf16, f32
+from brimstone.ir.func import Func
+from brimstone.ir.tile.kernel import bind_sizes, windows_of
+from brimstone.targets.triton import print_kernel
+from brimstone.targets.triton.compile import CompileError, compile_kernel
+from brimstone.targets.triton.cuda import Launch, Loaded, allocate
+from brimstone.targets.triton.driver import (
     DriverError,
     check,
     device_attribute,
@@ -38,8 +38,8 @@ from brimstone.targets.triton.driver import (  # noqa: E402
     driver,
     ffi,
 )
-from kit.tile_corpus import CORPUS, arguments_for, gelu_chain, persistent_matmul  # noqa: E402
-from kit.tile_meanings import meaning_of  # noqa: E402
+from kit.tile_corpus import CORPUS, arguments_for, gelu_chain, persistent_matmul
+from kit.tile_meanings import meaning_of
 
 TOLERANCE = {"bfloat16": 2**-6, "float16": 2**-8, "float32": 4e-3}
 SIZES = ((4096, 4096, 4096), (16384, 768, 768), (8192, 4096, 14336))

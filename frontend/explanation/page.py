@@ -10,26 +10,9 @@ from collections.abc import Iterable
 from html import escape
 from importlib.resources import files
 
+from . import words
 from .explanation import Explanation, Part
 from .kernels import CODE, Amount, ExplainedArray, ExplainedKernel
-from .words import (
-    array_text,
-    counted,
-    facts,
-    formula_of,
-    kinds_of,
-    launched,
-    launched_else,
-    ops_text,
-    readiness,
-    short,
-    shown_lines,
-    size_text,
-    summary,
-    tile_texts,
-    times_text,
-    traffic,
-)
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 STYLE = "page.css"
@@ -70,30 +53,32 @@ def article(told: Explanation) -> str:
 def _head(told: Explanation) -> str:
     takes = ", ".join(f"{name} {type_}" for name, type_ in told.takes.items()) or "nothing"
     returns = ", ".join(told.returns) or "nothing"
-    rows = {"Kernels": summary(told), "Steps": readiness(told)}
+    rows = {"Kernels": words.summary(told), "Steps": words.readiness(told)}
     if told.kernels:
-        rows["Memory"] = traffic(told)
+        rows["Memory"] = words.traffic(told)
     boxes = "".join(f"<div><dt>{k}</dt><dd>{escape(v)}</dd></div>" for k, v in rows.items())
     return (
         f"<h1>{escape(told.name)} <small>on {escape(told.device)}</small></h1>\n"
         f'<p class="signature"><small>takes</small> <code>{escape(takes)}</code> '
         f"<small>returns</small> <code>{escape(returns)}</code></p>\n"
         f'<dl class="facts">{boxes}</dl>\n'
-        f"{_details(counted(told.ops.total(), 'op'), [ops_text(told)])}{_steps(told)}"
+        f"{_details(words.counted(told.ops.total(), 'op'), [words.ops_text(told)])}{_steps(told)}"
     )
 
 
 def _steps(told: Explanation) -> str:
     """What is compiled so far."""
-    items = "".join(f"<li>{escape(facts(step))}{_list(kinds_of(step))}</li>" for step in told.steps)
-    title = f"{counted(len(told.steps), 'step')} compiled so far"
+    items = "".join(
+        f"<li>{escape(words.facts(step))}{_list(words.kinds_of(step))}</li>" for step in told.steps
+    )
+    title = f"{words.counted(len(told.steps), 'step')} compiled so far"
     return f"<details><summary>{title}</summary><ul>{items}</ul></details>\n" if items else ""
 
 
 def _part(
     place: int, part: Part, titled: bool, kernels: list[tuple[int, ExplainedKernel]], most: int
 ) -> str:
-    sizes = [*map(size_text, part.sizes), *[f"stays {each}" for each in part.kept]]
+    sizes = [*map(words.size_text, part.sizes), *[f"stays {each}" for each in part.kept]]
     title = "sizes, which may be others without compiling again"
     made = "".join(_kernel(number, kernel, most) for number, kernel in kernels)
     ends = "".join(f"<p>split after stage {place}: {escape(each)}</p>\n" for each in part.ends)
@@ -102,7 +87,7 @@ def _part(
 
 
 def _kernel(number: int, kernel: ExplainedKernel, most: int) -> str:
-    does = ", ".join(filter(None, (kernel.does, times_text(kernel))))
+    does = ", ".join(filter(None, (kernel.does, words.times_text(kernel))))
     kind = "does code" if kernel.does == CODE else "does"
     rows = [
         *[_array("reads", each, most, at == 0) for at, each in enumerate(kernel.reads)],
@@ -113,24 +98,24 @@ def _kernel(number: int, kernel: ExplainedKernel, most: int) -> str:
     return (
         f'<li class="kernel" id="{escape(kernel.name)}">\n<h2><span class="number">{number}</span>'
         f'{escape(kernel.name)} <span class="{kind}">{escape(does)}</span></h2>\n'
-        f'<div class="body">{_source(kernel)}<p class="ops">{escape(short(kernel.ops))}</p>\n'
+        f'<div class="body">{_source(kernel)}<p class="ops">{escape(words.short(kernel.ops))}</p>\n'
         f"<table>{''.join(rows)}</table>\n{_notes(kernel)}</div>\n</li>\n"
     )
 
 
 def _source(kernel: ExplainedKernel) -> str:
-    lines, more = shown_lines(kernel)
+    lines, more = words.shown_lines(kernel)
     width = max([len(line.place) for line in lines], default=0)
     texts = [
         f"<span>{escape(line.place.ljust(width))}</span>  {escape(line.text)}" for line in lines
     ]
     if more:
-        texts.append(f"<span>and {counted(more, 'line')} more</span>")
+        texts.append(f"<span>and {words.counted(more, 'line')} more</span>")
     return f'<pre class="source">{chr(10).join(texts)}</pre>\n' if texts else ""
 
 
 def _array(label: str, array: ExplainedArray, most: int, first: bool) -> str:
-    name = f"{escape(array_text(array))} <code>{escape(array.type)}</code>"
+    name = f"{escape(words.array_text(array))} <code>{escape(array.type)}</code>"
     return _row(label, name, array.bytes, most, first)
 
 
@@ -141,7 +126,8 @@ def _row(label: str, name: str, amount: Amount, most: int, first: bool) -> str:
     return (
         f'<tr class="{label}"><th scope="row">{label if first else ""}</th>'
         f'<td class="name">{name}</td>'
-        f'<td class="amount">{amount}</td><td class="formula">{escape(formula_of(amount))}</td>'
+        f'<td class="amount">{amount}</td>'
+        f'<td class="formula">{escape(words.formula_of(amount))}</td>'
         f'<td class="share">{shown}</td></tr>\n'
     )
 
@@ -150,9 +136,9 @@ def _notes(kernel: ExplainedKernel) -> str:
     """How it is launched, why it is no machine code, and why it is not one with others."""
     here = [each for each in kernel.stages if each.is_made is not False and each.grid]
     notes = [
-        *[("launches", escape(launched(each))) for each in here],
-        *[("", f"<small>else {escape(each)}</small>") for each in launched_else(kernel)],
-        *[("tiles", escape(each)) for each in tile_texts(kernel)],
+        *[("launches", escape(words.launched(each))) for each in here],
+        *[("", f"<small>else {escape(each)}</small>") for each in words.launched_else(kernel)],
+        *[("tiles", escape(each)) for each in words.tile_texts(kernel)],
         *[("slow", f'<span class="reason">{escape(each)}</span>') for each in kernel.reasons],
     ]
     for name, why in kernel.apart.items():

@@ -10,27 +10,9 @@ from collections.abc import Iterable
 
 from rich.text import Text
 
+from . import words
 from .explanation import Explanation, Part
 from .kernels import CODE, ExplainedKernel
-from .words import (
-    OPS_AT_MOST,
-    array_text,
-    counted,
-    facts,
-    formula_of,
-    kinds_of,
-    launched,
-    launched_else,
-    ops_text,
-    readiness,
-    short,
-    shown_lines,
-    size_text,
-    summary,
-    tile_texts,
-    times_text,
-    traffic,
-)
 
 INDENT = "   "
 LABEL = 10
@@ -67,38 +49,40 @@ def _head(told: Explanation) -> Iterable[Text]:
     takes = ", ".join(f"{name} {type_}" for name, type_ in told.takes.items()) or "nothing"
     returns = ", ".join(told.returns) or "nothing"
     yield _line((told.name, "bold"), f" on {told.device} takes {takes}; returns {returns}")
-    yield _line(f"{counted(told.ops.total(), 'op')}: {ops_text(told, OPS_AT_MOST)}")
+    yield _line(
+        f"{words.counted(told.ops.total(), 'op')}: {words.ops_text(told, words.OPS_AT_MOST)}"
+    )
     if len(told.parts) > 1:
         yield _line(f"runs in {len(told.parts)} stages")
-    yield _line(summary(told))
+    yield _line(words.summary(told))
     if told.kernels:
-        yield _line(traffic(told))
+        yield _line(words.traffic(told))
 
 
 def _compiled(told: Explanation) -> Iterable[Text]:
-    yield _line((readiness(told), "yellow" if told.new_steps else "green"))
+    yield _line((words.readiness(told), "yellow" if told.new_steps else "green"))
     for step in told.steps:
-        yield _line(f"  {facts(step)}")
-        yield from [_line((f"    {each}", "dim")) for each in kinds_of(step)]
+        yield _line(f"  {words.facts(step)}")
+        yield from [_line((f"    {each}", "dim")) for each in words.kinds_of(step)]
 
 
 def _part(part: Part) -> Iterable[Text]:
     if part.sizes:
         yield _line("sizes, which may be others without compiling again:")
-    yield from [_line(f"  {size_text(each)}") for each in part.sizes]
+    yield from [_line(f"  {words.size_text(each)}") for each in part.sizes]
     yield from [_line(f"  stays {each}") for each in part.kept]
 
 
 def _kernel(number: int, kernel: ExplainedKernel, tiles: bool) -> Iterable[Text]:
     color = "green" if kernel.does == CODE else "yellow"
-    does = ", ".join(filter(None, (kernel.does, times_text(kernel))))
+    does = ", ".join(filter(None, (kernel.does, words.times_text(kernel))))
     yield _line((f"{number}  {kernel.name}", "bold"), "  ", (does, color))
     yield from _sources(kernel)
-    yield _labelled("ops", short(kernel.ops))
+    yield _labelled("ops", words.short(kernel.ops))
     yield from _arrays(kernel)
     if kernel.saved.formula != 0:
         saved = str(kernel.saved)
-        yield _labelled("saved", (saved, "green"), (f"  {formula_of(kernel.saved)}", "dim"))
+        yield _labelled("saved", (saved, "green"), (f"  {words.formula_of(kernel.saved)}", "dim"))
     if tiles:
         yield from _stages(kernel)
     for reason in kernel.reasons:
@@ -108,23 +92,23 @@ def _kernel(number: int, kernel: ExplainedKernel, tiles: bool) -> Iterable[Text]
 
 
 def _sources(kernel: ExplainedKernel) -> Iterable[Text]:
-    lines, more = shown_lines(kernel)
+    lines, more = words.shown_lines(kernel)
     width = max([LABEL, *[len(line.place) + 1 for line in lines]])
     for line in lines:
         yield _line(INDENT, (line.place.ljust(width), "cyan"), " ", (line.text, "italic"))
     if more:
-        yield _line(INDENT, (f"and {counted(more, 'line')} more", "dim"))
+        yield _line(INDENT, (f"and {words.counted(more, 'line')} more", "dim"))
 
 
 def _arrays(kernel: ExplainedKernel) -> Iterable[Text]:
     arrays = (*kernel.reads, *kernel.writes)
-    names = [f"{array_text(each)}: {each.type}" for each in arrays]
+    names = [f"{words.array_text(each)}: {each.type}" for each in arrays]
     amounts = [str(each.bytes) for each in arrays]
     widths = max(map(len, names)), max(map(len, amounts))
     labels = {0: "reads", len(kernel.reads): "writes"} if kernel.reads else {0: "writes"}
     for place, each in enumerate(arrays):
         text = f"{names[place].ljust(widths[0])}  {amounts[place].rjust(widths[1])}"
-        formula = (f"  {formula_of(each.bytes)}", "dim")
+        formula = (f"  {words.formula_of(each.bytes)}", "dim")
         yield _labelled(labels.get(place, ""), text, formula)
 
 
@@ -132,10 +116,10 @@ def _stages(kernel: ExplainedKernel) -> Iterable[Text]:
     """What is launched at these sizes, what at others, and the tiles."""
     here = [each for each in kernel.stages if each.is_made is not False and each.grid]
     for place, each in enumerate(here):
-        yield _labelled("" if place else "launches", launched(each))
-    for each in launched_else(kernel):
+        yield _labelled("" if place else "launches", words.launched(each))
+    for each in words.launched_else(kernel):
         yield _labelled("", (f"else {each}", "dim"))
-    for place, each in enumerate(tile_texts(kernel)):
+    for place, each in enumerate(words.tile_texts(kernel)):
         yield _labelled("" if place else "tiles", each)
 
 

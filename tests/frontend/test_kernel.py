@@ -1,6 +1,5 @@
 """`bs.kernel`: kernels written by hand, on the interpreter and as machine code."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,25 +9,14 @@ import brimstone as bs
 from brimstone import tiles
 from brimstone.ir import parse, verify
 from brimstone.runtime.steps import STATISTICS
+from kit.both_devices import close, floats, on_both_devices
 
-RNG = np.random.default_rng(5)
 SIZES = (0, 1, 7, 16, 17, 40)
 TILE = 16
 
 
-@pytest.fixture(autouse=True, params=["reference", "cpu"])
-def device(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Every test runs on both devices."""
-    with bs.device(request.param):
-        yield request.param
-
-
-def floats(*shape: int) -> np.ndarray:
-    return RNG.uniform(0.25, 0.75, shape).astype(np.float32)
-
-
-def close(found: bs.Tensor, expected: Any, tolerance: float = 2e-6) -> None:
-    np.testing.assert_allclose(found.numpy(), expected, rtol=tolerance, atol=1e-7)
+RNG = np.random.default_rng(5)
+device = on_both_devices()
 
 
 @bs.kernel

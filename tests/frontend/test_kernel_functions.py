@@ -1,6 +1,6 @@
 """What kernels compute with tiles: functions, operators, and what becomes of axes."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -8,24 +8,12 @@ import pytest
 
 import brimstone as bs
 from brimstone import tiles
+from kit.both_devices import close, floats, on_both_devices
 
-RNG = np.random.default_rng(6)
 TILE = 16
 
 
-@pytest.fixture(autouse=True, params=["reference", "cpu"])
-def device(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Every test runs on both devices."""
-    with bs.device(request.param):
-        yield request.param
-
-
-def floats(*shape: int) -> np.ndarray:
-    return RNG.uniform(0.25, 0.75, shape).astype(np.float32)
-
-
-def close(found: bs.Tensor, expected: Any, tolerance: float = 2e-6) -> None:
-    np.testing.assert_allclose(found.numpy(), expected, rtol=tolerance, atol=1e-7)
+device = on_both_devices()
 
 
 @bs.kernel
