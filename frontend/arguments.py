@@ -23,7 +23,7 @@ from .errors import ArgumentError, fail
 from .function import StandIn
 from .functions.common import upload
 from .handle import Handle
-from .node import Node, number_type
+from .node import Node, number_type, robbed
 from .tree import LEAF, flatten, leaves_of
 
 NUMBERS = (bool, int, float, complex)
@@ -120,7 +120,7 @@ def give_away(tree: Any, location: Location) -> None:
         return
     for each in leaves_of(tree):
         if isinstance(each, Handle):
-            each.node.buffer, each.node.location = None, location
+            robbed(each.node, location)
 
 
 Some = int | str | Collection[int | str]

@@ -181,6 +181,12 @@ def _plain(
     return node
 
 
+def robbed(node: Node, location: Location) -> None:
+    """Take the buffer of a node, which is another one from then on: first its number changes."""
+    node.serial, node.location = next_serial(), location
+    node.buffer = None
+
+
 def _learn(cls: type[Op], types: tuple[Any, ...], attributes: tuple[Any, ...]) -> Any:
     """The result types and canonical attributes, as the op's own rules give them."""
     func = Func("one", types)

@@ -3,7 +3,8 @@
 Comes in: positional arguments as a user gives them. Goes out: a hashable kind of all of them, and
 their buffers.
 Never: a tensor kept. Of the trees that a function was given, their structures are remembered, and
-of the tensors the numbers of their nodes: a node has one type for good.
+of the tensors the numbers of their nodes: a node has one type for good, and one that loses its
+buffer gets another number.
 """
 
 from __future__ import annotations
@@ -86,14 +87,14 @@ class _Known:
     def found(self, leaves: list[Any]) -> Found | None:
         """The kind of these leaves, if they are computed tensors, and their buffers."""
         try:
-            serials = [leaf.node.serial for leaf in leaves]
-            buffers = [buffer for leaf in leaves if (buffer := leaf.node.buffer) is not None]
+            buffers = [leaf.node.buffer for leaf in leaves]
+            serials = [leaf.node.serial for leaf in leaves]  # read last: they tell of the buffers
         except AttributeError:  # no tensor
             return None
-        if len(buffers) < len(leaves):  # to be computed, or given away
-            return None
         latest, kind = self.latest
-        if latest != serials:
+        if latest != serials:  # else all are computed: who loses his buffer gets a new number
+            if any([buffer is None for buffer in buffers]):  # to be computed, or given away
+                return None
             kind = _new_kind(self.structure, leaves)
             self.latest = serials, kind
         return None if kind is None else (kind, buffers)
