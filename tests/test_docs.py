@@ -28,6 +28,8 @@ from brimstone.ir.declare import REGISTRY
 from brimstone.passes import Pass
 from brimstone.passes.examine import DIFFERS, examine
 from brimstone.passes.pipelines import PASSES
+from brimstone.runtime import device
+from brimstone.targets import TARGETS
 from kit.cases import read_cases
 from kit.ir_files import transformed
 from kit.recipes import RECIPES
@@ -38,7 +40,8 @@ DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 NAMES = [str(path.relative_to(ROOT)) for path in DOCUMENTS]
 EXAMPLE = "example.py"
 """The file of a block of Python, where its lines are named."""
-MOST_LINES = {"docs/add-an-op.md": 100, "docs/add-a-pass.md": 100, "docs/architecture.md": 120}
+GUIDES = ("docs/add-an-op.md", "docs/add-a-pass.md", "docs/add-a-target.md")
+MOST_LINES = {**dict.fromkeys(GUIDES, 100), "docs/architecture.md": 120}
 
 BLOCK = re.compile(
     r"(?:^<!-- (?P<role>file|into|prints|output)(?:: (?P<where>[^\n]*))? -->\n)?"
@@ -108,7 +111,7 @@ class Reader:
         for op in [op for op, cls in REGISTRY.items() if cls.__module__ == name]:
             del REGISTRY[op]  # this checkout has followed the guide already
         module = ModuleType(name)
-        module.__package__ = name.rpartition(".")[0]
+        module.__package__ = name if where.endswith("__init__.py") else name.rpartition(".")[0]
         self.patch.setitem(sys.modules, name, module)
         exec(compile(text, where, "exec"), vars(module))
         for test in [each for name, each in vars(module).items() if name.startswith("test_")]:
@@ -144,7 +147,8 @@ def run_cases(file: Path, text: str) -> None:
 def reader(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Reader]:
     """A reader, whose traces are wiped out afterwards."""
     import_module("brimstone.ir.dialects")  # every op there is, or it would be taken for a trace
-    tables = [(table, dict(table)) for table in (REGISTRY, PASSES, RECIPES)]
+    known = (REGISTRY, PASSES, RECIPES, TARGETS, device._DEVICES)
+    tables = [(table, dict(table)) for table in known]
     monkeypatch.chdir(ROOT)
     yield Reader(monkeypatch, tmp_path)
     for table, before in tables:
@@ -159,7 +163,7 @@ def test_code_runs(name: str, reader: Reader) -> None:
 
 
 def test_the_guides_are_tested() -> None:
-    for guide in ("docs/add-an-op.md", "docs/add-a-pass.md"):
+    for guide in GUIDES:
         assert any(block.where.startswith("tests/") for block in blocks(guide))
 
 
