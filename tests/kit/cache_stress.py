@@ -3,8 +3,8 @@
     PYTHONPATH=tests python -m kit.cache_stress FOLDER [TIMES]
 
 Comes in: a folder, and how many processes are killed (200). Goes out: the exit status; every object
-that is found afterwards is whole, and eight processes that work at once all find what they put.
-Never: a test; `test_cache.py` runs this with fewer processes.
+that is found afterwards is whole, and sixteen processes that work at once all find what they put.
+Never: a compiler; what is killed is a process in the middle of a write.
 """
 
 import os
@@ -20,7 +20,7 @@ from brimstone.targets.llvm.cache import ASIDE, SUFFIX, Cache
 
 KEYS = [f"{number:02x}{'0' * 62}" for number in range(40)]
 BOUND = 1 << 18
-TOGETHER = 8
+TOGETHER = 16
 
 
 def content(key: str) -> bytes:
