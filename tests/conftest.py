@@ -4,6 +4,7 @@ import gc
 import os
 import tempfile
 from collections.abc import Iterator
+from unittest import mock
 
 import pytest
 from hypothesis import settings
@@ -15,17 +16,18 @@ settings.register_profile("ci", derandomize=True, deadline=None)
 settings.load_profile("ci")
 
 
-@pytest.fixture(autouse=True, scope="session")
-def own_cache() -> Iterator[None]:
-    """Keep what tests compile out of the user's cache, and what he has compiled out of tests."""
-    with tempfile.TemporaryDirectory() as folder:
-        before = os.environ.get("BRIMSTONE_CACHE")
-        os.environ["BRIMSTONE_CACHE"] = folder
-        yield
-        if before is None:
-            del os.environ["BRIMSTONE_CACHE"]
-        else:
-            os.environ["BRIMSTONE_CACHE"] = before
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep what tests compile out of the user's cache, and what he has compiled out of tests; and
+    let tests run where results are exact, if nobody asks for another device."""
+    if hasattr(config, "workerinput"):
+        return  # a worker, which has the environment of the process that started it
+    folder = tempfile.TemporaryDirectory()
+    wanted = {"BRIMSTONE_CACHE": folder.name}
+    wanted["BRIMSTONE_DEVICE"] = os.environ.get("BRIMSTONE_DEVICE", "reference")
+    patched = mock.patch.dict(os.environ, wanted)
+    patched.start()
+    config.add_cleanup(folder.cleanup)
+    config.add_cleanup(patched.stop)
 
 
 @pytest.fixture(autouse=True, scope="module")
