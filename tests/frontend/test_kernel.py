@@ -114,8 +114,7 @@ def test_settings_make_other_kernels(tile: int) -> None:
 
 
 def test_another_size_compiles_nothing() -> None:
-    x = bs.asarray(floats(20))
-    axpy(2.5, x, x).numpy()
+    axpy(2.5, bs.asarray(floats(20)), bs.asarray(floats(20))).numpy()
     before = STATISTICS.compiled
     shorter = floats(13)
     close(axpy(3.5, bs.asarray(shorter), bs.asarray(shorter)), np.float32(4.5) * shorter)
