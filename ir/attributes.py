@@ -217,7 +217,7 @@ _ENTRIES: tuple[tuple[Kind, Any, re.Pattern[str]], ...] = (
     (MAPPING, Mapping, re.compile("{")),
     (SIZE, object, re.compile("")),
 )
-KINDS: dict[Any, Kind] = {Size: SIZE, float: DOUBLE, Number: PAYLOAD, Payload: PAYLOAD}
+KINDS: Any = {Size: SIZE, Size | None: SIZE, float: DOUBLE, Number: PAYLOAD, Payload: PAYLOAD}
 KINDS.update({kind.canonical[0]: kind for kind in (INTEGER, BOOL, STRING, REF, DTYPE, MAPPING)})
 
 

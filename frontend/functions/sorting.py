@@ -63,10 +63,12 @@ def argsort(
     return wrap(sorted_with_places(node, place, descending)[1])
 
 
-def sorted_with_places(node: Node, axis: int, descending: bool = False) -> list[Node]:
-    """The sorted elements, and their places."""
+def sorted_with_places(
+    node: Node, axis: int, descending: bool = False, count: Size | None = None
+) -> list[Node]:
+    """The sorted elements, or the first so many of them, and their places."""
     places = record(ops.Iota, (), (node.type.shape, axis, INDEX))
-    return record_parts(ops.Sort, (node, places), (axis, 1, bool(descending)))
+    return record_parts(ops.Sort, (node, places), (axis, 1, bool(descending), count))
 
 
 def _along(name: str, x: Any, axis: Any, dim: Any) -> tuple[Node, int]:
@@ -84,8 +86,7 @@ def topk(x: Any, k: int, /, axis: Any = None, largest: bool = True, *, dim: Any 
     k = as_integer(k, "topk", "the number of elements")
     if k < 0 or (isinstance(size, int) and k > size):
         fail(ArgumentError, "topk", f"cannot take {k} of {size} elements", x)
-    made = sorted_with_places(node, place, descending=largest)
-    return TopK(*[wrap(part(each, place, 0, k)) for each in made])
+    return TopK(*map(wrap, sorted_with_places(node, place, descending=largest, count=k)))
 
 
 def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Tensor:

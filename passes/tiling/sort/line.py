@@ -1,0 +1,56 @@
+"""Lines that are sorted by a program each.
+
+Comes in: a job. Goes out: its stage: a radix sort, from the arrays to memory of the program, to the
+targets, and so on; all digits are counted at once.
+Never: a line shared out among programs.
+"""
+
+from collections.abc import Sequence
+
+from ....ir.dtypes import i64
+from ....ir.values import AnyValue
+from ..draft import Draft
+from ..parts import Stage
+from ..schedule import Schedule
+from .digits import Line, clear, count, digits_of, move, starts
+from .job import Job, copied, line_of, memory, of_each, row_of
+
+
+def sort_lines(job: Job, schedule: Schedule) -> Stage:
+    """One stage."""
+    kept = job.length if job.count is None else job.count
+    draft = job.draft("lines", [*job.sources(), *job.results(kept)], schedule)
+    width, bits = schedule["n"], schedule["digit"]
+    zero, length = draft.sizes.number(0), draft.sizes.scalar(job.length)
+    views = [line_of(draft, job, view) for view in draft.views]
+    source, finals = Line.of(job, views[: job.arrays], zero), views[job.arrays :]
+    digits = digits_of(job, bits)
+    every = memory(draft, i64, len(digits), 1 << bits)
+    of_each(draft, every, lambda row: clear(draft, row, 1 << bits, width))
+    tables = [
+        (digit, row_of(draft, every, draft.sizes.number(number)))
+        for number, digit in enumerate(digits)
+    ]
+    count(draft, job, source, length, tables)
+    of_each(draft, every, lambda row: starts(draft, row, 1 << bits, width))
+    sides = _sides(draft, job, finals, len(tables))
+    for table, target in zip(tables, sides, strict=True):
+        move(draft, job, source, length, target, table)
+        source = Line(target, source.dtypes, zero)
+    for made, final in zip(sides[-1], finals, strict=True):
+        if made is not final:
+            copied(draft, made, final, kept, width)
+    return job.stage(draft)
+
+
+def _sides(
+    draft: Draft, job: Job, finals: Sequence[AnyValue], passes: int
+) -> list[Sequence[AnyValue]]:
+    """Where each pass puts the columns: here and there, and at last where they belong."""
+
+    def room() -> Sequence[AnyValue]:
+        return [memory(draft, column.dtype, job.length) for column in job.columns]
+
+    last = finals if job.count is None else room()
+    other = room() if passes > 1 else last
+    return [other if (passes - number) % 2 == 0 else last for number in range(passes)]
