@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..attributes import Shape
 from ..builder import Builder
-from ..dims import Size, ceil_div, maximum
+from ..dims import Size, ceil_div, maximum, minimum
 from ..values import AnyValue
 from .batching import merged, parted
 from .contract import alike
@@ -55,8 +55,9 @@ def cotangent_of_kernel(
     """x convolved with the cotangent, where images are summed over as channels were."""
     if 0 in op.kernel.shape or 0 in cotangent.shape:
         return None
-    windows = map(spread, op.kernel.shape[2:], op.kernel_dilation)
-    spare = zip(op.high, cotangent.shape[2:], windows, strict=True)
+    windows = [*map(spread, op.kernel.shape[2:], op.kernel_dilation)]
+    x, after = _seen(op, builder, x, cotangent.shape[2:], windows)
+    spare = zip(after, cotangent.shape[2:], windows, strict=True)
     # Without windows there may be no room for the kernel, where only zeros are summed.
     high = tuple([size if _some(places) else size + window for size, places, window in spare])
     swapped = _swapped(builder, x, op.groups, op.kernel.shape[1])
@@ -68,15 +69,35 @@ def cotangent_of_kernel(
     return with_axis(builder, made, 0, 1)
 
 
+def _seen(
+    op: "Convolve", builder: Builder, x: Any, places: Shape, windows: list[Size]
+) -> tuple[AnyValue, Shape]:
+    """The part of x that windows reach, where they begin apart, and what padding follows it."""
+    kept: list[Size] = []
+    after: list[Size] = []
+    sizes = zip(x.shape[2:], op.low, op.high, places, op.strides, windows, strict=True)
+    for axis, (size, low, high, count, stride, window) in enumerate(sizes):
+        apart = stride > 1 and op.input_dilation[axis] == 1 and _some(count)
+        reached = spread(count, stride) + window - 1 - low
+        kept.append(maximum(minimum(size, reached), 0) if apart else size)
+        after.append(maximum(reached - size, 0) if apart else high)
+    start, step = (0,) * len(kept), (1,) * len(kept)
+    return _part(builder, x, start, tuple(kept), step), tuple(after)
+
+
 def _turned(builder: Builder, kernel: Any, groups: int) -> AnyValue:
     """The kernel with each offset negated, and with inputs for outputs in each group."""
+    space = kernel.shape[2:]
+    if len(space) > 1:  # to turn all axes round is to turn them round as one, which is a copy
+        kernel = merged(builder, kernel, 2, len(space))
     if groups > 1:
         outputs = ceil_div(kernel.shape[0], groups)
         grouped = parted(builder, kernel, 0, (groups, outputs))
         swapped = merged(builder, with_axis(builder, grouped, 1, 2), 0)
     else:
         swapped = with_axis(builder, kernel, 0, 1)
-    return emit(builder, "flip", swapped, tuple(range(2, len(kernel.shape))))
+    turned = emit(builder, "flip", swapped, tuple(range(2, len(kernel.shape))))
+    return turned if len(space) < 2 else parted(builder, turned, 2, space)
 
 
 def _swapped(builder: Builder, x: Any, groups: int, channels: Size) -> AnyValue:

@@ -14,30 +14,30 @@ from ...ir.func import Func
 from ...ir.values import AnyValue
 from .draft import Draft
 from .emit import nothing
-from .indices import batch_of, check_indices, index_tile
+from .indices import batch_of, before_of, check_indices, index_tile, indexed_of
 from .kernel import Param
 from .parts import Stages
 from .schedule import Chooser, KernelShape
 
 
 def gather_rows(func: Func, op: tensor.Gather, choose: Chooser) -> Stages:
-    """One stage, for a gather whose `axes` are the first ones of x after the batch."""
+    """One stage, for a gather whose `axes` are neighbours."""
     check_indices(op)
     x, indices, batch, count = op.x.type, op.indices.type, batch_of(op), len(op.axes)
-    gathered = x.shape[op.batch : op.batch + count]
-    length, places = prod(x.shape[op.batch + count :]), prod(indices.shape[op.batch : -1])
+    before, gathered = before_of(op), indexed_of(op)
+    length, places = prod(x.shape[op.axes[-1] + 1 :]), prod(indices.shape[op.batch : -1])
     schedule = choose(KernelShape("map", x.dtype, x.dtype, False, False, 2, False))
     width = schedule.get("n", 1)
     rest: Shape = () if length == 1 else (length,)
     params = [
-        Param(0, (*batch, *gathered, *rest), x.dtype, func.arguments[0].name),
+        Param(0, (*batch, *before, *gathered, *rest), x.dtype, func.arguments[0].name),
         Param(1, (*batch, places, count), indices.dtype, func.arguments[1].name),
-        Param(0, (*batch, places, *rest), x.dtype, func.results[0].name, written=True),
+        Param(0, (*batch, places, *before, *rest), x.dtype, func.results[0].name, written=True),
     ]
-    sides = [*batch, places, *rest]
+    sides = [*batch, places, *before, *rest]
     cuts = [1] * (len(sides) - 1) + [width]
     draft = Draft(func, params, list(zip(sides, cuts, strict=True)), schedule)
-    found = _elements(draft, op, width) if length == 1 else _part(draft, op, width)
+    found = (_elements if length == 1 else _part)(draft, op, width)
     draft.store(draft.views[2], draft.reshape(found, *cuts), draft.starts)
     return Stages(func, (draft.stage([0, 1, 2]),))
 
@@ -45,15 +45,28 @@ def gather_rows(func: Func, op: tensor.Gather, choose: Chooser) -> Stages:
 def _elements(draft: Draft, op: tensor.Gather, width: int) -> AnyValue:
     """A tile of single elements."""
     source, named, _ = draft.views
+    if before_of(op):
+        return _across(draft, op, width)
     at = [draft.emit(tile.Full, start, shape=(width,)) for start in draft.starts[:-1]]
     at += [index_tile(draft, op, named, draft.starts, axis, width) for axis in range(len(op.axes))]
     return draft.emit(tile.Gather, source, at, padding=nothing(op.x.dtype))
 
 
+def _across(draft: Draft, op: tensor.Gather, width: int) -> AnyValue:
+    """A tile of single elements, of as many lines, that one index names."""
+    source, named, _ = draft.views
+    at, line = draft.starts
+    indices = [index_tile(draft, op, named, [at], axis, 1) for axis in range(len(op.axes))]
+    every = [draft.emit(tile.Broadcast, each, shape=(width,), axes=(0,)) for each in indices]
+    lines = draft.counted(line, (width,), 0)
+    return draft.emit(tile.Gather, source, [lines, *every], padding=nothing(op.x.dtype))
+
+
 def _part(draft: Draft, op: tensor.Gather, width: int) -> AnyValue:
     """A tile of the part of x that the indices of one place name."""
     source, named, _ = draft.views
-    *where, at = draft.starts
+    split = len(batch_of(op)) + 1
+    where, (*line, at) = draft.starts[:split], draft.starts[split:]
     indices = [index_tile(draft, op, named, where, axis, 1) for axis in range(len(op.axes))]
-    offsets = [*where[:-1], *(draft.emit(tile.Extract, each) for each in indices), at]
+    offsets = [*where[:-1], *line, *(draft.emit(tile.Extract, each) for each in indices), at]
     return draft.load(source, offsets, *(1,) * (len(offsets) - 1), width)

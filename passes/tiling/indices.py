@@ -17,10 +17,13 @@ from .space import Refused
 
 
 def check_indices(op: tensor.Gather | tensor.Scatter) -> None:
-    """Refuse all but places along the first axes after the batch."""
-    count = len(op.axes)
-    if op.axes != tuple(range(op.batch, op.batch + count)) or not count:
-        raise Refused("indices along other axes than the first")
+    """Refuse all but places along neighbouring axes."""
+    if not op.axes:
+        raise Refused("indices along no axis")
+    if op.axes != tuple(range(op.axes[0], op.axes[0] + len(op.axes))):
+        raise Refused("indices along axes that are no neighbours, or in another order")
+    if op.batch and op.axes[0] > op.batch:
+        raise Refused("indices along other axes than the first after the batch")
     if op.indices.dtype is u64:
         raise Refused("indices of u64")
 
@@ -28,6 +31,17 @@ def check_indices(op: tensor.Gather | tensor.Scatter) -> None:
 def batch_of(op: tensor.Gather | tensor.Scatter) -> Shape:
     """The batch axes as one, or none."""
     return (prod(op.x.type.shape[: op.batch]),) if op.batch else ()
+
+
+def before_of(op: tensor.Gather | tensor.Scatter) -> Shape:
+    """The axes between the batch and those that are indexed as one, or none."""
+    first = op.axes[0]
+    return (prod(op.x.type.shape[op.batch : first]),) if first > op.batch else ()
+
+
+def indexed_of(op: tensor.Gather | tensor.Scatter) -> Shape:
+    """The axes along which there are indices."""
+    return op.x.type.shape[op.axes[0] : op.axes[-1] + 1]
 
 
 def index_tile(
@@ -44,7 +58,7 @@ def index_tile(
     index = draft.cast(draft.reshape(column, count), i64)
     if op.outside is not Outside.CLAMP:
         return index
-    kind, numbers = tile.BinaryKind, (0, op.x.type.shape[op.batch + axis] - 1)
+    kind, numbers = tile.BinaryKind, (0, indexed_of(op)[axis] - 1)
     zero, last = [
         draft.emit(tile.Full, draft.sizes.scalar(each), shape=(count,)) for each in numbers
     ]

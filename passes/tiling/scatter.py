@@ -15,7 +15,7 @@ from ...ir.func import Func
 from ...ir.tensor.indexing import Combiner
 from ...ir.values import AnyValue
 from .draft import Draft
-from .indices import batch_of, check_indices, index_tile
+from .indices import batch_of, before_of, check_indices, index_tile, indexed_of
 from .kernel import Param
 from .parts import Stage, Stages
 from .schedule import Chooser, KernelShape, Schedule
@@ -23,7 +23,7 @@ from .space import Refused
 
 
 def scatter_rows(func: Func, op: tensor.Scatter, choose: Chooser) -> Stages:
-    """Two stages, for a scatter whose `axes` are the first ones of x after the batch."""
+    """Two stages, for a scatter whose `axes` are neighbours."""
     dtype = op.x.dtype
     check_indices(op)
     combines = op.combiner is not Combiner.SET
@@ -50,25 +50,27 @@ def _copy(func: Func, op: tensor.Scatter, schedule: Schedule) -> Stage:
 def _update(func: Func, op: tensor.Scatter, schedule: Schedule) -> Stage:
     """All updates of a tile of the last axis."""
     shape, dtype, batch, count = op.x.type.shape, op.x.dtype, batch_of(op), len(op.axes)
-    gathered = shape[op.batch : op.batch + count]
-    length = prod(shape[op.batch + count :])
+    before, gathered = before_of(op), indexed_of(op)
+    length = prod(shape[op.axes[-1] + 1 :])
     places = prod(op.indices.type.shape[op.batch : -1])
     width = 1 if length == 1 else schedule.get("n", 1)
     params = [
         Param(0, (*batch, places, count), op.indices.dtype, func.arguments[1].name),
-        Param(1, (*batch, places, length), dtype, func.arguments[2].name),
-        Param(0, (*batch, *gathered, length), dtype, func.results[0].name, written=True),
+        Param(1, (*batch, places, *before, length), dtype, func.arguments[2].name),
+        Param(0, (*batch, *before, *gathered, length), dtype, func.results[0].name, written=True),
     ]
-    draft = Draft(func, params, [*((size, 1) for size in batch), (length, width)], schedule)
+    sides = [(size, 1) for size in (*batch, *before)]
+    draft = Draft(func, params, [*sides, (length, width)], schedule)
     named, updates, target = draft.views
-    *lane, column = draft.starts
-    block = (1,) * (len(batch) + count) + (width,)
+    lane, (*line, column) = draft.starts[: len(batch)], draft.starts[len(batch) :]
+    block = (1,) * (len(sides) + count) + (width,)
 
     def body(at: AnyValue, carries: Sequence[AnyValue]) -> list[AnyValue]:
         indices = [index_tile(draft, op, named, [*lane, at], axis, 1) for axis in range(count)]
-        offsets = [*lane, *(draft.emit(tile.Extract, each) for each in indices), column]
-        ones = (1,) * (len(batch) + 1)
-        update = draft.load(updates, [*lane, at, column], *ones, width)
+        named_places = [draft.emit(tile.Extract, each) for each in indices]
+        offsets = [*lane, *line, *named_places, column]
+        ones = (1,) * (len(sides) + 1)
+        update = draft.load(updates, [*lane, at, *line, column], *ones, width)
         update = draft.reshape(update, *block)
         if op.combiner is not Combiner.SET:
             old = draft.load(target, offsets, *block)

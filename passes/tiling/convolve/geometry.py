@@ -1,0 +1,139 @@
+"""A convolution as sizes: images, groups of channels, and axes along which windows move.
+
+Comes in: a convolution. Goes out: its `Geometry`; axes that need no window are taken as one, and so
+are those that are one.
+Never: an op.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from ....ir import tensor
+from ....ir.attributes import Shape
+from ....ir.dims import Size, ceil_div
+from ....ir.dtypes import DType
+from ....ir.tensor.contract import wider
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    """`count` places of an axis that has `size`: the first one, and every `step`-th from there."""
+
+    size: Size
+    count: Size
+    first: int = 0
+    step: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An axis of space: the element of x for a place of the result and an element of the window
+    stands at (place * stride + element * dilation - low) / between, if that is a whole number.
+    Places and elements are counted among those that `places` and `window` take."""
+
+    size: Size
+    window: Every
+    places: Every
+    stride: int = 1
+    dilation: int = 1
+    between: int = 1
+    low: Size = 0
+
+    @property
+    def plain(self) -> bool:
+        """Whether each place is that of an element."""
+        steps = (self.stride, self.between, self.window.size)
+        return steps == (1, 1, 1) and self.low == 0 and self.places.size == self.size
+
+    @property
+    def whole(self) -> bool:
+        """Whether there is one place, whose window has all elements."""
+        steps = (self.dilation, self.between, self.places.size)
+        return steps == (1, 1, 1) and self.low == 0 and self.window.size == self.size
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """`inputs` and `outputs` are the channels of one group; sums are `wide`."""
+
+    images: Size
+    groups: int
+    inputs: Size
+    outputs: Size
+    axes: tuple[Axis, ...]
+    dtype: DType
+    wide: DType
+    result: DType
+
+    @property
+    def x_shape(self) -> Shape:
+        """The shape in which x is seen."""
+        return (self.images, self.inputs * self.groups, *(axis.size for axis in self.axes))
+
+    @property
+    def kernel_shape(self) -> Shape:
+        """The shape in which the kernel is seen."""
+        windows = [axis.window.size for axis in self.axes]
+        return (self.outputs * self.groups, self.inputs, *windows)
+
+    @property
+    def result_shape(self) -> Shape:
+        """The shape in which the result is seen."""
+        places = [axis.places.size for axis in self.axes]
+        return (self.images, self.outputs * self.groups, *places)
+
+    @property
+    def taken_shape(self) -> Shape:
+        """The shape of that part of the kernel which is taken."""
+        windows = [axis.window.count for axis in self.axes]
+        return (self.outputs * self.groups, self.inputs, *windows)
+
+    @property
+    def lines(self) -> Shape:
+        """How many images there are, and places along all axes but the last."""
+        return (self.images, *(axis.places.count for axis in self.axes[:-1]))
+
+    @property
+    def width(self) -> Size:
+        """How many places there are along the last axis."""
+        return self.axes[-1].places.count
+
+
+def geometry_of(op: tensor.Convolve, named: Callable[[Size], Size]) -> Geometry:
+    """The geometry of a convolution; `named` gives a size another name."""
+    x, kernel, result = (
+        tuple(map(named, each.type.shape)) for each in (op.x, op.kernel, op.result)
+    )
+    steps = zip(op.strides, op.kernel_dilation, op.input_dilation, op.low, strict=True)
+    sizes = zip(x[2:], kernel[2:], result[2:], steps, strict=True)
+    axes = [
+        Axis(size, Every(window, window), Every(places, places), *by)
+        for size, window, places, by in sizes
+    ]
+    outputs = kernel[0] if op.groups == 1 else ceil_div(kernel[0], op.groups)
+    inputs, wide = kernel[1], wider(op.x.dtype, op.dtype)
+    return Geometry(x[0], op.groups, inputs, outputs, _merged(axes), op.x.dtype, wide, op.dtype)
+
+
+def _merged(axes: Sequence[Axis]) -> tuple[Axis, ...]:
+    """The axes, with neighbours that are plain taken together; one, where there is none."""
+    made: list[Axis] = []
+    for axis in axes:
+        size = axis.size * made[-1].size if made else axis.size
+        if made and made[-1].plain and axis.plain:
+            made[-1] = _plain(size)
+        elif made and made[-1].whole and axis.whole:
+            made[-1] = Axis(size, Every(size, size), Every(1, 1))
+        else:
+            made.append(axis)
+    return tuple(made) or (_plain(1),)
+
+
+def _plain(size: Size) -> Axis:
+    return Axis(size, Every(1, 1), Every(size, size))
+
+
+def summed(shape: Shape) -> Size:
+    """How many products each result is the sum of, with a kernel of this shape."""
+    return prod(shape[1:])

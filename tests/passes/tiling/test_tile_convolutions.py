@@ -1,0 +1,49 @@
+"""Convolutions as products with packed windows: every kind, edge sizes; what is not a number."""
+
+import numpy as np
+import pytest
+
+from brimstone.ir.interpreter import interpret
+from brimstone.passes.oracle import difference
+from kit.convolutions import EDGES, KINDS, SMALL, convolution, convolve
+from kit.tiling import arrays_for, kernel, runs, tiled
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_convolution_of_tiles_is_the_convolution(kind: str) -> None:
+    func = convolution(kind)
+    made = tiled(func, SMALL)
+    assert not made.refused
+    names = [symbol.name for symbol in func.symbols]
+    for found in dict.fromkeys(tuple(each[name] for name in names) for each in EDGES[::2]):
+        sizes = dict(zip(names, found, strict=True))
+        before, after = runs(func, arrays_for(func, sizes, whole=True), made.module)
+        assert difference(before, after) is None, sizes
+
+
+@pytest.mark.parametrize("special", [np.nan, np.inf])
+def test_what_is_no_number_stays_in_the_windows_that_hold_it(special: float) -> None:
+    func = kernel(convolve(1, low=1, high=1), "n 1 m f32", "3 1 3 f32")
+    x, weights = np.ones((2, 1, 11), np.float32), np.ones((3, 1, 3), np.float32)
+    x[0, 0, 10] = special
+    (found,) = interpret(tiled(func, SMALL).module, x, weights)
+    finite = np.isfinite(found)
+    assert not finite[0, :, 9:].any() and finite[0, :, :9].all() and finite[1].all()
+
+
+def test_narrow_floats_are_summed_wide() -> None:
+    func = kernel(convolve(1), "n 300 m bf16", "3 300 2 bf16")
+    storage = func.arguments[0].dtype.storage
+    x, weights = np.ones((1, 300, 3), storage), np.ones((3, 300, 2), storage)
+    (found,) = interpret(tiled(func, SMALL).module, x, weights)
+    assert (found.astype(np.float32) == 600).all()  # 256 in sums of bf16
+
+
+def test_dilated_images_are_no_longer_dilated() -> None:
+    module = tiled(convolution("transposed"), SMALL).module
+    assert len([func for func in module if func.name.endswith("_taken")]) == 4
+
+
+def test_a_complex_one_stays() -> None:
+    func = kernel(convolve(1), "n 2 m c64", "3 2 2 c64")
+    assert tiled(func, SMALL).refused == {"k": "complex numbers"}
