@@ -50,7 +50,7 @@ def attention(  # noqa: PLR0913 (each is a choice of the user's)
     columns = folded[1].type.shape[2]
     scores = TensorType((batch, heads, rows, columns), folded[0].type.dtype.accumulator)
     given = [as_node(each, "attention") for each in (mask, bias) if each is not None]
-    extra = [_spread("attention", node, shape, scores) for node in given]
+    extra = [_aligned("attention", node, shape, scores) for node in given]
     traced = _traced(scores, extra, mask is not None, causal, soft_cap, score)
     factor = Double(width**-0.5 if scale is None and isinstance(width, int) else scale or 1.0)
     types = (folded[2].type.with_shape((batch, heads, rows, folded[2].type.shape[3])),
@@ -122,10 +122,16 @@ def _folded(node: Node) -> Node:
     return reshaped(node, (prod(shape[:-3]), heads, *shape[-2:]))
 
 
-def _spread(name: str, node: Node, shape: Any, scores: TensorType) -> Node:
-    """A mask or a bias in the shape of the scores."""
+def _aligned(name: str, node: Node, shape: Any, scores: TensorType) -> Node:
+    """A mask or a bias with the axes of the scores; the region stretches those of size 1."""
     wanted = (*shape[:-2], *scores.shape[2:])
     if broadcast_shape(name, node.type.shape, wanted) != wanted:
         problem = f"{node.type} does not stretch to the scores, {list(wanted)}"
         fail(ShapeError, name, problem)
-    return reshaped(broadcast_node(node, wanted), scores.shape)
+    own = (*[1] * (len(wanted) - len(node.type.shape)), *node.type.shape)
+    batch = own[:-3]
+    if any(size != 1 for size in batch) and batch != wanted[:-3]:
+        own = (*wanted[:-3], *own[-3:])
+        node = broadcast_node(node, own)
+    heads = own[-3] if len(own) > 2 else 1
+    return reshaped(node, (prod(own[:-3]), heads, *own[-2:]))

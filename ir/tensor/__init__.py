@@ -5,6 +5,7 @@
 
 from .arg_reduce import ArgMaximum, ArgMinimum
 from .attention import Attention
+from .attention_backward import AttentionBackward
 from .base import TensorOp
 from .bits import BitAnd, BitNot, BitOr, BitXor, CountLeadingZeros, CountOnes, ShiftLeft, ShiftRight
 from .collectives import (

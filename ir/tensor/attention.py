@@ -42,7 +42,7 @@ class Attention(TensorOp, name="tensor.attention"):
     def infer(
         query: Tensor, key: Tensor, value: Tensor, captures: tuple[Tensor, ...], score: Block
     ) -> tuple[Tensor, Tensor]:
-        _check_operands(query, key, value)
+        check_operands(query, key, value)
         batch, heads, rows, _ = query.shape
         scores = Tensor((batch, heads, rows, key.shape[2]), query.dtype.accumulator)
         check_takes("score", score, (scores, *captures))
@@ -57,8 +57,8 @@ class Attention(TensorOp, name="tensor.attention"):
         query, key, value, *captures = operands
         wide = self.log_sum_exp.dtype
         query = widened(query, self.query.dtype)
-        key = _shared(widened(key, self.key.dtype), query.shape[1])
-        value = _shared(widened(value, self.value.dtype), query.shape[1])
+        key = shared(widened(key, self.key.dtype), query.shape[1])
+        value = shared(widened(value, self.value.dtype), query.shape[1])
         scores = contraction(query, key, batch=((0, 1), (0, 1)), summed=((3,), (3,)))
         scaled = scores * wide.storage.type(self.scale)
         (scored,) = frame.run(self.score, (scaled, *captures))
@@ -69,8 +69,8 @@ class Attention(TensorOp, name="tensor.attention"):
         return stored(output, self.value.dtype), stored(log_sum_exp, wide)
 
 
-def _check_operands(query: Tensor, key: Tensor, value: Tensor) -> None:
-    """[B, H, T, D], [B, G, S, D] and [B, G, S, E], of dtypes that go together."""
+def check_operands(query: Tensor, key: Tensor, value: Tensor) -> None:
+    """Refuse all but [B, H, T, D], [B, G, S, D] and [B, G, S, E], of dtypes that go together."""
     for name, each in (("query", query), ("key", key), ("value", value)):
         require(each.rank == 4, f"{name} is {each}, expected a tensor of rank 4")
     require(query.dtype is key.dtype, f"query is of {query.dtype}, key of {key.dtype}")
@@ -99,7 +99,7 @@ def _check_groups(heads: int, groups: int) -> None:
     require(shared, f"{heads} heads of query are no multiple of {groups} heads of key")
 
 
-def _shared(x: Array, heads: int) -> Array:
+def shared(x: Array, heads: int) -> Array:
     """Keys or values with each head repeated for the heads of queries that share it."""
     groups = x.shape[1]
     _check_groups(heads, groups)

@@ -20,10 +20,12 @@ from ...ir.types import Type
 from ...ir.values import AnyValue, Block, Op
 from ..copying import Values, copy_ops
 from ..dead import sweep
+from .attention import attention
 from .control_forward import changing_in, linear_call
 from .expand import EXPANDED
 from .forward import Forward, Rule
 from .regions import Flags, Parts, apart, closed, filled_in, in_any, opened, some, spaced
+from .softmax import SOFTMAX
 from .split import Split
 
 
@@ -138,6 +140,8 @@ def custom_vjp(forward: Forward, op: tensor.CustomVjp) -> None:
 
 CONTROL: Mapping[type[Op], Rule] = {
     **EXPANDED,
+    **SOFTMAX,
+    tensor.Attention: attention,
     tensor.Cond: cond,
     tensor.Loop: loop,
     tensor.While: refuse_while,
@@ -145,6 +149,10 @@ CONTROL: Mapping[type[Op], Rule] = {
     tensor.CustomVjp: custom_vjp,
     tensor.LinearCall: linear_call,
 }
+
+PUSHED: Mapping[type[Op], Rule] = {**CONTROL, **EXPANDED}
+"""The same for linear functions that are to run: none that is known by its transpose alone, where
+there is another."""
 
 
 def _swept(

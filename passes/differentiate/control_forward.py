@@ -15,6 +15,7 @@ from .activity import changing_carries
 from .expand import EXPANDED
 from .forward import Forward, Rule
 from .regions import Flags, apart, closed, filled_in, grouped, in_any, opened, some, spaced
+from .softmax import SOFTMAX
 
 
 def cond(forward: Forward, op: tensor.Cond) -> None:
@@ -128,6 +129,7 @@ def _define(forward: Forward, op: Op, results: Sequence[AnyValue], changed: Flag
 
 CONTROL: Mapping[type[Op], Rule] = {
     **EXPANDED,
+    **SOFTMAX,
     tensor.Cond: cond,
     tensor.Loop: loop,
     tensor.While: repeat,

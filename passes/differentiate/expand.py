@@ -17,7 +17,7 @@ from ...ir.errors import Unmet
 from ...ir.func import Yield
 from ...ir.tensor.control import INDEX
 from ...ir.tensor.indexing import Combiner
-from ...ir.tensor.rules import Term, emit, with_axis
+from ...ir.tensor.rules import Term, emit, filled, with_axis
 from ...ir.values import AnyValue, Block, Op
 from ..copying import inline
 from .forward import Forward, Rule
@@ -28,6 +28,11 @@ Parts = tuple[AnyValue, ...]
 def expand_attention(forward: Forward, op: tensor.Attention) -> None:
     """Two contractions, the region, and a softmax between them."""
     _sweep(forward, op, _attention)
+
+
+def expand_attention_backward(forward: Forward, op: tensor.AttentionBackward) -> None:
+    """The weights anew, and a contraction for each gradient."""
+    _sweep(forward, op, _attention_backward)
 
 
 def expand_scatter(forward: Forward, op: tensor.Scatter) -> None:
@@ -45,6 +50,7 @@ def refuse_call(forward: Forward, op: tensor.Call) -> None:
 
 EXPANDED: Mapping[type[Op], Rule] = {
     tensor.Attention: expand_attention,
+    tensor.AttentionBackward: expand_attention_backward,
     tensor.Scatter: expand_scatter,
     tensor.Call: refuse_call,
 }
@@ -76,10 +82,34 @@ def _attention(op: tensor.Attention, builder: Builder, operands: Parts) -> Parts
     return (totals / whole).cast(op.value.dtype).value, log_sum_exp.value
 
 
-def _pairs(builder: Builder, left: AnyValue, right: AnyValue, axis: int, wide: Any) -> AnyValue:
-    """The contraction of the last axis of `left` with an axis of `right`, for each head."""
+def _attention_backward(op: tensor.AttentionBackward, builder: Builder, operands: Parts) -> Parts:
+    query, key, value, log_sum_exp, cotangent, delta, *captures = operands
+    wide, groups = op.delta.dtype, key
+    keys, values = (_shared(builder, each, query) for each in (key, value))
+    scores = Term(builder, _pairs(builder, query, keys, 3, wide)) * op.scale
+    (scored,) = inline(op.score, (scores.value, *captures), builder)
+    lines = {"shape": scored.shape, "axes": (0, 1, 2)}
+    sums = Term(builder, log_sum_exp)
+    shift = sums.number(0).where(sums.apply("equal", sums.number(float("-inf"))), sums)
+    weights = (Term(builder, scored) - shift.apply("broadcast", **lines)).apply("exp")
+    pulled = Term(builder, _pairs(builder, cotangent, values, 3, wide))
+    change = weights * (pulled - Term(builder, delta).apply("broadcast", **lines))
+    made, *others = inline(op.pull, (scores.value, *captures, change.value), builder)
+    by_scores = (Term(builder, made) * op.scale).value
+    queries, keys, cotangents = (_cast(builder, x, wide) for x in (query, keys, cotangent))
+    by_query = _pairs(builder, by_scores, keys, 2, wide)
+    by_key = _together(builder, _pairs(builder, by_scores, queries, 2, wide, 2), groups)
+    by_value = _together(builder, _pairs(builder, weights.value, cotangents, 2, wide, 2), groups)
+    pairs = zip((by_query, by_key, by_value), op.gradients, strict=False)
+    return (*[_cast(builder, each, of.dtype) for each, of in pairs], *others)
+
+
+def _pairs(
+    builder: Builder, left: AnyValue, right: AnyValue, axis: int, wide: Any, last: int = 3
+) -> AnyValue:
+    """The contraction of the last axis of `left`, or another, with one of `right`, by head."""
     batch = (0, 1)
-    return emit(builder, "contract", left, right, batch, batch, (3,), (axis,), wide)
+    return emit(builder, "contract", left, right, batch, batch, (last,), (axis,), wide)
 
 
 def _shared(builder: Builder, x: AnyValue, query: AnyValue) -> AnyValue:
@@ -89,13 +119,34 @@ def _shared(builder: Builder, x: AnyValue, query: AnyValue) -> AnyValue:
         return x
     if isinstance(heads, int) and isinstance(groups, int):
         return _repeated(builder, x, heads // groups)
-    # Head i of the queries shares head i // (heads / groups), which is i * groups // heads.
+    moved = with_axis(builder, x, 1, 0)
+    taken = emit(builder, "gather", moved, _sharing(builder, x, query), (0,))
+    return with_axis(builder, taken, 0, 1)
+
+
+def _sharing(builder: Builder, x: AnyValue, query: AnyValue) -> AnyValue:
+    """Which head of x each head of the queries shares: i // (heads / groups), which is
+    i * groups // heads."""
+    heads = query.shape[1]
     head = Term(builder, emit(builder, "iota", (heads, 1), 0, i64))
     sizes = (emit(builder, "dim", each, 1) for each in (x, query))
     ours, theirs = (Term(builder, size).apply("broadcast", shape=(heads, 1)) for size in sizes)
-    moved = with_axis(builder, x, 1, 0)
-    taken = emit(builder, "gather", moved, (head * ours / theirs).value, (0,))
-    return with_axis(builder, taken, 0, 1)
+    return (head * ours / theirs).value
+
+
+def _together(builder: Builder, gradient: AnyValue, x: AnyValue) -> AnyValue:
+    """The gradients of the heads that share a head of x, added up."""
+    (batch, heads, *rest), groups = gradient.shape, x.shape[1]
+    if groups == heads:
+        return gradient
+    if isinstance(heads, int) and isinstance(groups, int):
+        shape = (batch, groups, heads // max(groups, 1), *rest)
+        return emit(builder, "reduce_sum", emit(builder, "reshape", gradient, shape), axes=(2,))
+    moved = with_axis(builder, gradient, 1, 0)
+    none = filled(builder, 0, moved.type.with_shape((groups, batch, *rest)))
+    places = _sharing(builder, x, gradient)
+    added = emit(builder, "scatter", none, places, moved, combiner=Combiner.ADD, axes=(0,))
+    return with_axis(builder, added, 0, 1)
 
 
 def _repeated(builder: Builder, x: AnyValue, times: int) -> AnyValue:

@@ -5,41 +5,41 @@ without the ops that do, and these ops in another block; what they read of the f
 residuals, but for what is cheaper to make again than to keep.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from itertools import chain
 
 from ...ir import tensor
 from ...ir.builder import Builder
 from ...ir.values import AnyValue, Block, Op
 from ..copying import Values, copy_ops
-from ..reads import depends, reads
+from ..reads import depends, needed, reads
 
 CHEAP = (tensor.Constant, tensor.Iota, tensor.Dim, tensor.Broadcast, tensor.Reshape, tensor.Permute)
 """What is no smaller than the values it is made of, and made without arithmetic."""
 
 
 class Split:
-    """The linear ops of a block, in order; what they read of the block; what to make again.
+    """The linear ops of a block that the values `wanted` need, in order; what they read of the
+    block; what to make again.
 
     In the body of a `loop`, whatever no step changes is made again too. The values `wanted` are
     asked for like what linear ops read.
     """
 
     def __init__(
-        self,
-        block: Block,
-        linear: set[AnyValue],
-        wanted: Iterable[AnyValue] = (),
-        loop: bool = False,
+        self, block: Block, linear: set[AnyValue], wanted: Sequence[AnyValue], loop: bool = False
     ) -> None:
         self.block = block
+        self.linear = [op for op in block if depends(op, linear)]
         self.ops: list[Op] = []
         self.residuals: dict[AnyValue, None] = {}
         self.again: dict[Op, None] = {}
         self._steady: set[Op] = set()
+        counted = needed(block, wanted)
         for op in block:
             if depends(op, linear):
-                self.ops.append(op)
+                if not counted.isdisjoint(op.results):
+                    self.ops.append(op)
             elif loop and not any([self._moves(value) for value in reads(op)]):
                 self._steady.add(op)
         for value in chain(*map(reads, self.ops), wanted):
@@ -53,7 +53,7 @@ class Split:
 
     def erase(self) -> None:
         """Take the linear ops out of the block, once its terminator reads none of them."""
-        for op in reversed(self.ops):
+        for op in reversed(self.linear):
             op.detach()
 
     def _keep(self, value: AnyValue) -> None:

@@ -70,10 +70,12 @@ def jvp(func: Func, wrt: Sequence[bool]) -> Func:
     return _returned(made, forward.builder, outputs, ends)
 
 
-def linearise(func: Func, wrt: Sequence[bool]) -> Linearised:
-    """The func with its residuals, and the linear func of its tangents."""
+def linearise(func: Func, wrt: Sequence[bool], pushed: bool = False) -> Linearised:
+    """The func with its residuals, and the linear func of its tangents; with `pushed` this is to
+    run as it stands, and is not only transposed."""
     first, second = _named(func, "forward"), _named(func, "linear")
-    forward = Forward(Builder(first.body), control_apart.CONTROL)
+    rules = control_apart.PUSHED if pushed else control_apart.CONTROL
+    forward = Forward(Builder(first.body), rules)
     arguments = _arguments(first, func.arguments)
     chosen = _chosen(func, wrt)
     tangents = Block(types_of(chosen)).arguments

@@ -1,0 +1,140 @@
+"""Attention, linearised: what is kept is its output and its log-sum-exp, and no score.
+
+Comes in: an attention that a sweep has come to, its tangents apart. Goes out: its copy, and a
+linear call whose transpose is one `tensor.attention_backward`.
+Never: a sum over scores in a region: the gradient of what a capture is spread to over the scores is
+handed out as it is, and summed outside.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...ir import tensor
+from ...ir.builder import Builder
+from ...ir.tensor.base import Tangents
+from ...ir.tensor.control import types_of
+from ...ir.tensor.rules import Term, present
+from ...ir.types import Type
+from ...ir.values import AnyValue, Block, Op
+from ..copying import copy_ops
+from ..dead import sweep
+from ..reads import captured, depends, needed, reads
+from .backward import Backward
+from .control_backward import CONTROL
+from .forward import Forward
+from .regions import Parts, apart, closed, some
+
+
+def attention(forward: Forward, op: tensor.Attention) -> None:
+    """The op, and the linear function of its tangents, known by its transpose."""
+    forward.copy(op)
+    region, results = op.score, forward.taken(op.results)
+    forward.values.update(zip(region.arguments[1:], forward.taken(op.captures), strict=True))
+    early = _early(forward, region)
+    wanted = needed(region, [result for each in early for result in each.results])
+    first = [each for each in region if not wanted.isdisjoint(each.results)]
+    forward.run(first)
+    handed = _handed(forward, region)
+    pull, moved = _pulled(forward, region, handed, (first, early))
+    operands = op.query, op.key, op.value
+    tangents, changes = forward.changes(operands), forward.changes(moved)
+    residuals = (*forward.taken(operands), *forward.taken(handed), *results)
+    regions = _copied(forward, region, handed), pull
+    body = _backward(forward, op, regions, residuals, tangents)
+    given = some((*tangents, *changes))
+    forward.define(op, results, forward.builder.emit_all(tensor.LinearCall, residuals, given, body))
+
+
+def _early(forward: Forward, region: Block) -> list[Op]:
+    """What changes with the captures alone, and is smaller than the scores or spread over them."""
+    scores, *captures = region.arguments
+    found: list[Op] = []
+    inside = {scores}
+    moving = {each for each in (*captures, *captured([region])) if _moves(forward, each)}
+    for op in region:
+        if depends(op, inside):
+            inside.update(op.results)
+        elif depends(op, moving):
+            smaller = any(result.type.shape != scores.type.shape for result in op.results)
+            spreads = smaller or isinstance(op, tensor.Broadcast)
+            found += [op] if spreads else []
+            (moving if spreads else inside).update(op.results)
+    return found
+
+
+def _moves(forward: Forward, value: AnyValue) -> bool:
+    return forward.changes((value,))[0] is not None
+
+
+def _handed(forward: Forward, region: Block) -> Parts:
+    """What a region is handed besides the scores: its captures, and all that moves outside."""
+    outside = [value for value in captured([region]) if _moves(forward, value)]
+    return (*region.arguments[1:], *outside)
+
+
+def _opened(
+    forward: Forward, region: Block, handed: Parts, more: Sequence[Type] = ()
+) -> tuple[Builder, Parts, dict[AnyValue, AnyValue]]:
+    """A builder for a region that takes the scores, what is handed, and more; what it is given of
+    that last; and what stands in it for the values that another region reads."""
+    scores = region.arguments[0]
+    inner, (own, given) = apart(forward.builder, types_of((scores, *handed)), more)
+    values = {value: forward.values.get(value, value) for value in captured([region])}
+    values.update(zip((scores, *handed), own, strict=True))
+    return inner, given, values
+
+
+def _copied(forward: Forward, region: Block, handed: Parts) -> Block:
+    """The region, which is handed all that moves."""
+    inner, _, values = _opened(forward, region, handed)
+    copy_ops((op for op in region if not op.terminator), inner, values)
+    return closed(inner, [values[value] for value in region.terminator.operands])
+
+
+def _pulled(
+    forward: Forward, region: Block, handed: Parts, parts: tuple[Sequence[Op], Sequence[Op]]
+) -> tuple[Block, Parts]:
+    """The transpose of the derivative of a region's rest, by the scores and by what else moves;
+    `first` of it is only computed, and those of its ops that are `early` are no part of the rest.
+    """
+    scores, (first, early) = region.arguments[0], parts
+    inner, given, values = _opened(forward, region, handed, types_of((scores,)))
+    pushed = Forward(inner, forward.rules)
+    pushed.values = values
+    copy_ops(first, inner, values)
+    rest = [op for op in region if op not in early]
+    made = {result for op in rest for result in op.results}
+    outside = dict.fromkeys(value for op in rest for value in reads(op) if value not in made)
+    moving = {values[value]: value for value in outside if _moves(forward, value)}
+    own = (values[scores], *moving)
+    tangents = Block(types_of(own)).arguments
+    pushed.bind(own, tangents)
+    pushed.run(rest)
+    changes = pushed.changes(region.terminator.operands)
+    linear = [op for op in inner.block if depends(op, pushed.linear)]
+    backward = Backward(inner, CONTROL, pushed.linear, {})
+    backward.add(some(changes), given if any(changes) else ())
+    backward.run(reversed(linear))
+    pairs = zip(backward.found(tangents), own, strict=True)
+    gradients = [present(inner, gradient, like) for gradient, like in pairs]
+    for op in reversed(linear):
+        op.detach()
+    block = closed(inner, gradients)
+    sweep(block)
+    return block, tuple(moving.values())
+
+
+def _backward(
+    forward: Forward, op: Any, regions: tuple[Block, Block], residuals: Parts, tangents: Tangents
+) -> Block:
+    """The transpose: from cotangents of output and log-sum-exp to gradients of what moves."""
+    results = forward.taken(op.results)
+    inner, (known, given) = apart(forward.builder, types_of(residuals), types_of(results))
+    query, key, value, *captures, output, log_sum_exp = known
+    wide = log_sum_exp.dtype
+    products = Term(inner, given[0]).cast(wide) * Term(inner, output).cast(wide)
+    delta = products.apply("reduce_sum", axes=(3,)) - Term(inner, given[1])
+    operands = query, key, value, log_sum_exp, given[0], delta.value
+    made = inner.emit_all(tensor.AttentionBackward, *operands, captures, op.scale, *regions)
+    moved = [each for each, tangent in zip(made[:3], tangents, strict=True) if tangent]
+    return closed(inner, moved, made[3:])
