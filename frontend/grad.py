@@ -87,7 +87,7 @@ def linearize(function: Callable[..., Any], *primals: Any) -> tuple[Any, Callabl
     """The value of `function`, and how it changes with its arguments, as a linear function."""
     expect_functions("linearize", function)
     chosen = Selection("linearize", primals, None)
-    traced, linear, residuals, outputs = _linearised(chosen, function)
+    traced, linear, residuals, outputs = _linearised(chosen, function, pushed=True)
 
     def push_forward(*tangents: Any) -> Any:
         made = call(linear, [*residuals, *chosen.given(tangents)])
@@ -123,11 +123,11 @@ def _stopped(value: Any) -> Any:
     return wrap(node)
 
 
-def _linearised(chosen: Selection, function: Callable[..., Any]) -> Any:
+def _linearised(chosen: Selection, function: Callable[..., Any], pushed: bool = False) -> Any:
     """What was traced, the linear function, its residuals, and the outputs."""
     traced = chosen.trace(chosen.name, function, {})
     operands, flags = chosen.operands(traced)
-    linearised: Linearised = _derived(linearise, traced.func, flags)
+    linearised: Linearised = _derived(linearise, traced.func, flags, pushed)
     made = call(linearised.forward, operands)
     count = len(traced.func.results)
     return traced, linearised.linear, made[count:], made[:count]

@@ -14,7 +14,7 @@ from ..ir.declare import declared_class
 from ..ir.dims import Dim, Size, symbols
 from ..ir.func import Func, Module
 from ..ir.payloads import Array, Payload, payload
-from ..ir.types import Shaped, Type
+from ..ir.types import Shaped, Type, View
 from ..ir.values import AnyValue, Block, Op
 
 Resize = Callable[[Size], Size]
@@ -131,7 +131,9 @@ class _Copier:
 
 
 def resized_type(type_: Type, resize: Resize) -> Type:
-    """The type with each size of its shape replaced."""
+    """The type with each size of its shape, or in its facts, replaced."""
+    if isinstance(type_, View):
+        return View(type_.rank, type_.dtype, resized_settings(type_.facts, resize))
     if not isinstance(type_, Shaped):
         return type_
     return type_.with_shape(resized_shape(type_.shape, resize))

@@ -21,7 +21,7 @@ FACTS = Facts()
 
 REPEATED = (tensor.Loop, tensor.While)
 """Whose regions anything may leave; from these and the others, constants may."""
-OWNERS = (*REPEATED, tensor.Cond, tensor.Attention)
+OWNERS = (*REPEATED, tensor.Cond, tensor.Attention, tensor.AttentionBackward)
 
 ALWAYS_SUCCEED = (
     Elementwise, tensor.Select, tensor.Cast, tensor.Bitcast, tensor.Complex,

@@ -32,6 +32,8 @@ def foresee(func: Func, device: Device, names: Iterable[str]) -> Outlook:
     general = generalise(func)
     known = is_compiled(general.func, device)
     module = prepare(Module([general.func]))
-    numbers = [f"the number {number!s}" for number in general.scalars]
+    numbers = [
+        "a constant" if number.ndim else f"the number {number!s}" for number in general.scalars
+    ]
     account = device.target.account(module, [*names, *numbers])
     return Outlook(module.main, general.sizes, general.kept, known, account)

@@ -12,6 +12,7 @@ from typing import Any
 from ..ir.func import Func, Module
 from ..ir.payloads import Array
 from ..ir.printer import print_module
+from ..passes.collector import collector_paused
 from ..passes.context import Context, Settings
 from ..passes.generalise import generalise
 from ..passes.manager import run_pipeline
@@ -55,11 +56,12 @@ _LOCK = Lock()
 
 def plan(func: Func, device: Device) -> Plan:
     """Make a func, whose sizes are plain or symbolic, ready to run on a device."""
-    general = generalise(func)
-    scalars = [device.target.upload(each) for each in general.scalars]
-    with _LOCK:
-        executable = _compiled(general.func, device)
-        STATISTICS.planned += 1
+    with collector_paused():
+        general = generalise(func)
+        scalars = [device.target.upload(each) for each in general.scalars]
+        with _LOCK:
+            executable = _compiled(general.func, device)
+            STATISTICS.planned += 1
     return Plan(general.func, executable, general.sizes, scalars)
 
 

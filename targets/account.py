@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..ir import step
 from ..ir.attributes import Shape
-from ..ir.dims import Size
+from ..ir.dims import Size, Symbol
 from ..ir.func import Func, Module
-from ..ir.values import Block
+from ..ir.values import Block, Op
 
 if TYPE_CHECKING:  # passes that not every target loads
     from ..passes.fuse import Fused, KernelReport
@@ -23,6 +23,8 @@ if TYPE_CHECKING:  # passes that not every target loads
 
 MAIN = "main"
 """What the stage is called that has the name of its kernel."""
+MANY = Symbol("many")
+"""How often a loop on a condition goes round: nobody knows before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +41,16 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One launch of a kernel, or of a part of one: its grid, the schedule of its tiles, and when it
-    is made; `interpreted` says why it is no machine code, where it is none."""
+    """One launch of a kernel, or of a part of one: its grid, the schedule of its tiles, when it is
+    made, and how many kernels it runs `together` with others; `interpreted` says why it is no
+    machine code, where it is none."""
 
     name: str
     grid: Shape
     tile: Mapping[str, int]
     conditions: tuple[Condition, ...]
     interpreted: str
+    together: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +77,15 @@ class Account:
 
 
 def make_account(
-    runs: str, fused: Fused, tiled: Tiled, interpreted: Mapping[str, str], names: Sequence[str]
+    runs: str,
+    fused: Fused,
+    tiled: Tiled,
+    together: Mapping[str, int],
+    interpreted: Mapping[str, str],
+    names: Sequence[str],
 ) -> Account:
-    """The account of a step of kernels; `names` are what people call its arguments."""
+    """The account of a step of kernels, some of which are launched `together` with others;
+    `names` are what people call its arguments."""
     _name(fused.part.clusters.graph.func, names)
     stages: dict[str, list[Stage]] = {}
     times: dict[str, Size] = {}
@@ -89,8 +99,10 @@ def make_account(
             _schedule(tiled.module, launch.kernel),
             conditions,
             reason,
+            together.get(launch.kernel, 1),
         )
-        stages.setdefault(name, []).append(made)
+        known = stages.setdefault(name, [])
+        known += [made] if made not in known else []
     return Account(
         runs,
         tuple(
@@ -128,6 +140,12 @@ def _launches(
                 met = Condition(op.size, op.at_least, enough)
                 yield from _launches(region, (*conditions, met), times)
         else:
-            often = times * op.trip if isinstance(op, step.Loop) else times
             for region in op.regions:
-                yield from _launches(region, conditions, often)
+                yield from _launches(region, conditions, times * _often(op))
+
+
+def _often(op: Op) -> Size:
+    """How often the regions of an op run."""
+    if isinstance(op, step.While):
+        return MANY
+    return op.trip if isinstance(op, step.Loop) else 1

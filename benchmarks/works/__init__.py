@@ -6,9 +6,17 @@ Comes in: parts of names, and a device. Goes out: works.
 from collections.abc import Iterator, Sequence
 
 from benchmarks.harness.work import Work
-from benchmarks.works import elementwise, products, reductions, rows, sorting
+from benchmarks.works import (
+    attentions,
+    convolutions,
+    elementwise,
+    products,
+    reductions,
+    rows,
+    sorting,
+)
 
-FAMILIES = (elementwise, rows, reductions, sorting, products)
+FAMILIES = (elementwise, rows, reductions, sorting, products, convolutions, attentions)
 
 
 def all_works(names: Sequence[str], device: str) -> Iterator[Work]:

@@ -65,7 +65,8 @@ class ExplainedArray(NamedTuple):
 
 
 class ExplainedStage(NamedTuple):
-    """A launch: is it made at these sizes (None if nobody knows yet), and else at which."""
+    """A launch: is it made at these sizes (None if nobody knows yet), and else at which; and how
+    many kernels it runs `together`."""
 
     name: str
     grid: str
@@ -73,6 +74,7 @@ class ExplainedStage(NamedTuple):
     is_made: bool | None
     conditions: str
     interpreted: str
+    together: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,4 +217,5 @@ def _stage(stage: Stage, sizes: Sizes) -> ExplainedStage:
         is_made,
         ", ".join(map(str, stage.conditions)),
         stage.interpreted,
+        stage.together,
     )

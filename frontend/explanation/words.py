@@ -90,7 +90,8 @@ def tile_texts(kernel: ExplainedKernel) -> list[str]:
 def launched(stage: ExplainedStage) -> str:
     """A launch that is made, or may be."""
     unless = "" if stage.is_made else f", if {stage.conditions}"
-    return f"{stage.name}, {stage.grid} program{'' if stage.grid == '1' else 's'}{unless}"
+    together = f", in one launch of {stage.together}" if stage.together > 1 else ""
+    return f"{stage.name}, {stage.grid} program{'' if stage.grid == '1' else 's'}{together}{unless}"
 
 
 def launched_else(kernel: ExplainedKernel) -> list[str]:

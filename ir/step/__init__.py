@@ -6,15 +6,16 @@ interpreter runs. Every op reads, writes or calls the host, so that none is merg
 
 from .base import StepOp
 from .collective import Collective, CollectiveKind
-from .control import Branch, Loop, When
+from .control import Branch, Loop, When, While
 from .host import Host
 from .inside import Inside
-from .launch import KERNELS, Kernels, Launch
+from .launch import KERNELS, Group, Kernels, Launch
 from .memory import Allocate, Dim, Free, Row, View
 from .tiles import TileKernels
-from .transfer import Copy, Fill
+from .transfer import Copy, Fill, Store
 
 __all__ = [
     "KERNELS", "Allocate", "Branch", "Collective", "CollectiveKind", "Copy", "Dim", "Fill", "Free",
-    "Host", "Inside", "Kernels", "Launch", "Loop", "Row", "StepOp", "TileKernels", "View", "When",
+    "Group", "Host", "Inside", "Kernels", "Launch", "Loop", "Row", "StepOp", "Store", "TileKernels",
+    "View", "When", "While",
 ]  # fmt: skip

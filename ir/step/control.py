@@ -17,6 +17,7 @@ from ..errors import require
 from ..payloads import Array
 from ..shared.regions import check_takes, check_yields
 from ..types import INDEX
+from .allocations import allocations_of
 from .base import StepOp
 
 EFFECTS = (Effect.READ, Effect.WRITE, Effect.HOST)
@@ -24,9 +25,10 @@ PREDICATE = types.Array((), boolean)
 
 
 class Loop(StepOp, name="step.loop", effects=EFFECTS):
-    """The body, `trip` times, with the index of each."""
+    """The body, `trip` times, with the index of each; `reverse` begins with the last."""
 
     trip: Attr[Size]
+    reverse: Attr[bool] = False
     body: Region
 
     def check(self) -> None:
@@ -37,8 +39,26 @@ class Loop(StepOp, name="step.loop", effects=EFFECTS):
     def act(self, frame: Any) -> None:
         trip = frame.size(self.trip)
         require(trip >= 0, f"the trip count {self.trip} is {trip}")
-        for index in range(trip):
+        for index in reversed(range(trip)) if self.reverse else range(trip):
             frame.run(self.body, (np.asarray(index, np.int64),))
+
+
+class While(StepOp, name="step.while", effects=EFFECTS):
+    """The body, as long as the predicate, as it then is in memory, holds."""
+
+    predicate: Operand[types.Array] = among({boolean})
+    body: Region
+
+    def check(self) -> None:
+        require(self.predicate.type is PREDICATE, "the predicate has rank 0", self.predicate.type)
+        check_takes("body", self.body, ())
+        check_yields("body", self.body, ())
+
+    def act(self, frame: Any, predicate: Array) -> None:
+        alive = allocations_of(frame).check_alive
+        while predicate:
+            frame.run(self.body, ())
+            alive(predicate)
 
 
 class Branch(StepOp, name="step.branch", effects=EFFECTS):

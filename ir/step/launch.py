@@ -7,7 +7,8 @@ Never: what the kernel computes.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from itertools import permutations
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -20,22 +21,51 @@ from ..func import Func, Module, func_of
 from ..payloads import Array
 from ..shared.signature import check_not_recursive, match
 from ..types import Scalar, Tensor, Type
-from .allocations import check_writes
+from ..values import AnyValue
+from .allocations import check_writes, overlaps
 from .base import StepOp
+
+T = TypeVar("T")
+
+
+class Group(NamedTuple):
+    """What one run of a kernel is handed, and its grid."""
+
+    reads: Sequence[AnyValue]
+    writes: Sequence[AnyValue]
+    grid: Shape
 
 
 class Launch(StepOp, name="step.launch", effects=(Effect.READ, Effect.WRITE)):
     """Run the func `kernel`, on `grid` programs where its floor has programs.
 
-    What is written may be what is read, whole: the kernel then works in place.
+    What is written may be what is read, whole: the kernel then works in place. It runs for each of
+    so many `groups`, in any order: reads, writes and grids stand group after group, sizes are bound
+    for each, and no group writes what another one reads or writes.
     """
 
     reads: Operands[types.Array | Scalar]
     writes: Operands[types.Array]
     kernel: Attr[Ref]
     grid: Attr[Shape]
+    groups: Attr[int | None] = None
+
+    @property
+    def count(self) -> int:
+        """How often the kernel runs."""
+        return 1 if self.groups is None else self.groups
+
+    @property
+    def each(self) -> list[Group]:
+        """What is handed to each run of the kernel."""
+        parts = [_split(part, self.count) for part in (self.reads, self.writes, self.grid)]
+        return [Group(*part) for part in zip(*parts, strict=True)]
 
     def check(self) -> None:
+        require(self.count >= 1, f"there are {self.count} groups")
+        for name, part in (("reads", self.reads), ("writes", self.writes), ("grid", self.grid)):
+            shared = len(part) % self.count == 0
+            require(shared, f"{name} has {len(part)} entries for {self.count} groups")
         for size in self.grid:
             check_size(size)
 
@@ -44,26 +74,30 @@ class Launch(StepOp, name="step.launch", effects=(Effect.READ, Effect.WRITE)):
         caller = func_of(self.block) if self.block is not None else None
         if caller is not None:
             check_not_recursive(caller, kernel, module)
-        kernels_of(kernel).check(self, kernel)
+        for group in self.each:
+            kernels_of(kernel).check(group, kernel)
 
     def act(self, frame: Any, *arrays: Array) -> None:
         kernel = _kernel(self, frame.module)
         count = len(self.reads)
         reads, writes = arrays[:count], arrays[count:]
         check_writes(reads, writes)
-        kernels_of(kernel).run(self, kernel, frame, reads, writes)
+        read, written = _split(reads, self.count), _split(writes, self.count)
+        _check_apart(read, written)
+        for group, *handed in zip(self.each, read, written, strict=True):
+            kernels_of(kernel).run(group, kernel, frame, *handed)
 
 
 class Kernels:
     """How the kernels of one floor are launched."""
 
-    def check(self, launch: Launch, kernel: Func) -> None:
+    def check(self, launch: Group, kernel: Func) -> None:
         """Refuse a launch whose arrays and grid do not fit the kernel."""
         raise NotImplementedError
 
     def run(
         self,
-        launch: Launch,
+        launch: Group,
         kernel: Func,
         frame: Any,
         reads: Sequence[Array],
@@ -76,12 +110,12 @@ class Kernels:
 class TensorKernels(Kernels):
     """Kernels of the tensor floor: reads are the arguments, results go into the writes."""
 
-    def check(self, launch: Launch, kernel: Func) -> None:
+    def check(self, launch: Group, kernel: Func) -> None:
         self._match(launch, kernel)
 
     def run(
         self,
-        launch: Launch,
+        launch: Group,
         kernel: Func,
         frame: Any,
         reads: Sequence[Array],
@@ -94,7 +128,7 @@ class TensorKernels(Kernels):
         for write, array in zip(writes, made, strict=True):
             write[...] = array
 
-    def _match(self, launch: Launch, kernel: Func) -> Any:
+    def _match(self, launch: Group, kernel: Func) -> Any:
         reads = [_as_tensor(value.type) for value in launch.reads]
         writes = [_as_tensor(value.type) for value in launch.writes]
         return match(kernel, reads, writes, through_results=True)
@@ -119,6 +153,20 @@ def _kernel(launch: Launch, module: Module | None) -> Func:
     require(module is not None and name in module.funcs, f"there is no func @{name} in the module")
     assert module is not None
     return module[name]
+
+
+def _split(values: Sequence[T], count: int) -> list[Sequence[T]]:
+    """As many equal parts."""
+    length = len(values) // count
+    return [values[place * length : (place + 1) * length] for place in range(count)]
+
+
+def _check_apart(reads: Sequence[Sequence[Array]], writes: Sequence[Sequence[Array]]) -> None:
+    """Refuse groups that do not see the same memory in every order."""
+    for one, other in permutations(range(len(reads)), 2):
+        for write in writes[one]:
+            apart = not any(overlaps(write, read) for read in reads[other])
+            require(apart, f"group {one} writes what group {other} reads")
 
 
 def _as_tensor(type_: types.Array | Scalar) -> Tensor:

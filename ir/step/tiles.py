@@ -15,13 +15,13 @@ from ..func import Func
 from ..payloads import Array
 from ..tile import Window, row_major, run_kernel
 from ..types import Scalar, Type, View
-from .launch import KERNELS, Kernels, Launch
+from .launch import KERNELS, Group, Kernels
 
 
 class TileKernels(Kernels):
     """Kernels of the tile floor."""
 
-    def check(self, launch: Launch, kernel: Func) -> None:
+    def check(self, launch: Group, kernel: Func) -> None:
         given = [value.type for value in (*launch.reads, *launch.writes)]
         takes = [argument.type for argument in kernel.arguments]
         require(not kernel.results, f"@{kernel.name} returns values; a kernel of views stores them")
@@ -39,7 +39,7 @@ class TileKernels(Kernels):
 
     def run(
         self,
-        launch: Launch,
+        launch: Group,
         kernel: Func,
         frame: Any,
         reads: Sequence[Array],

@@ -191,6 +191,13 @@ class Multiply(Binary, name="tensor.multiply", meaning=np.multiply):
 class Divide(Binary, name="tensor.divide", meaning=numerics.divide):
     """left / right; integers truncate towards zero, and x / 0 is 0."""
 
+    def jvp(self, builder: Builder, tangents: Tangents) -> Tangents:
+        if None in tangents:
+            return Binary.jvp(self, builder, tangents)
+        # Both at once divide once, and ask for y, which others keep anyway.
+        right, y, by_left, by_right = terms(builder, self.right, self.results[0], *tangents)
+        return (((by_left - y * by_right) / right).value,)
+
     def by_left(self, left: Term, right: Term, y: Term, dx: Term) -> Term:
         return dx / right
 

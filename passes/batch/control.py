@@ -111,18 +111,42 @@ def attention(batcher: "Batcher", op: tensor.Attention, builder: Builder) -> Val
     return tuple([parted(builder, each, 0, sizes) for each in made])
 
 
+def attention_backward(
+    batcher: "Batcher", op: tensor.AttentionBackward, builder: Builder
+) -> Values:
+    """Lanes are the outer part of the batch axis; other gradients have them in front."""
+    count = len(op.operands) - len(op.captures)
+    lanes = [batcher.in_lanes(value, builder) for value in op.operands]
+    if not any(batcher.differ(everything(op))):
+        regions = [batcher.region(each, builder, [False] * len(each.terminator.operands))
+                   for each in op.regions]  # fmt: skip
+        given = [batcher.values[value] for value in op.operands]
+        return builder.emit_all(
+            tensor.AttentionBackward, *given[:count], given[count:], op.scale, *regions
+        )
+    folded = [merged(builder, value, 0) for value in lanes[:count]]
+    captures = tuple(lanes[count:])
+    regions = [_score(batcher, each, builder, captures) for each in op.regions]
+    made = builder.emit_all(tensor.AttentionBackward, *folded, captures, op.scale, *regions)
+    sizes = batcher.size, op.query.shape[0]
+    return (*[parted(builder, each, 0, sizes) for each in made[:3]], *made[3:])
+
+
 def _score(batcher: "Batcher", score: Block, builder: Builder, captures: Values) -> Block:
-    """The score region, inside of which lanes have their axis back."""
+    """A region of scores, inside of which lanes have their axis back; what it takes and yields
+    besides scores has it outside too."""
     scores: Tensor = score.arguments[0].type
     batch, *rest = scores.shape
-    sizes = batcher.size, batch
+    sizes, count = (batcher.size, batch), len(captures) + 1
     folded = scores.with_shape((product(sizes), *rest))
-    inner = builder.nest([folded, *[value.type for value in captures]])
+    more = [folded for _ in score.arguments[count:]]
+    inner = builder.nest([folded, *[value.type for value in captures], *more])
     first, *others = inner.block.arguments
-    batcher.inline(score, (parted(inner, first, 0, sizes), *others), inner)
+    taken = [parted(inner, each, 0, sizes) for each in (first, *others[count - 1 :])]
+    batcher.inline(score, (taken[0], *others[: count - 1], *taken[1:]), inner)
     inner.location = score.terminator.location
-    scored = batcher.in_lanes(score.terminator.operands[0], inner)
-    inner.emit_all(Yield, [merged(inner, scored, 0)])
+    scored, *slopes = [batcher.in_lanes(each, inner) for each in score.terminator.operands]
+    inner.emit_all(Yield, [merged(inner, scored, 0), *slopes])
     return inner.block
 
 
@@ -160,6 +184,7 @@ RULES: dict[type[Op], Callable[["Batcher", Any, Builder], Values]] = {
     tensor.Loop: loop,
     tensor.While: while_,
     tensor.Attention: attention,
+    tensor.AttentionBackward: attention_backward,
     tensor.Checkpoint: checkpoint,
     tensor.CustomVjp: custom_vjp,
     tensor.LinearCall: linear_call,

@@ -76,6 +76,7 @@ FLOWS: dict[type[Op], Flow] = {
     tensor.Loop: Flow(into_loop, out_of_loop),
     tensor.While: Flow(carried, out_of_body),
     tensor.Attention: Flow(into_attention, out_of_score),
+    tensor.AttentionBackward: Flow(everything, everything),
     tensor.Checkpoint: Flow(into_checkpoint, output),
     tensor.CustomVjp: Flow(everything, everything),
     tensor.LinearCall: Flow(everything, everything),

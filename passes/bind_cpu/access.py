@@ -59,6 +59,10 @@ class Access:
         self.width = width_of(shape, binding.lanes)
         pairs = zip(offsets, memory.strides, strict=True)
         self.base = [memory.start, *[self.emitter.product(at, by) for at, by in pairs]]
+        # What vectors next to each other have in common.
+        self._rows: dict[Shape, tuple[Index, int]] = {}
+        self._row_masks: dict[Shape, list[AnyValue]] = {}
+        self._lane_masks: dict[int, list[AnyValue]] = {}
 
     @classmethod
     def of(
@@ -103,11 +107,21 @@ class Access:
 
     def address(self, place: Shape) -> Index:
         """Where the first lane of a part stands."""
-        strides = self.memory.strides
-        at = [*place[:-1], place[-1] * self.width] if place else []
-        pairs = zip(at, strides, strict=True)
-        moves = [self.emitter.product(by, distance) for distance, by in pairs]
-        return self.emitter.sum(*self.base, *moves)
+        *row, column = place or (0,)
+        step = self.memory.strides[-1] if place else 0
+        if not isinstance(step, int):
+            move = self.emitter.product(step, column * self.width)
+            return self.emitter.sum(*self._terms(row), move)
+        found = self._rows.get(tuple(row))
+        if found is None:
+            found = self._rows[tuple(row)] = self.emitter.sums(*self._terms(row))
+        start, constant = found
+        return self.emitter.moved(start, constant + column * self.width * step)
+
+    def _terms(self, row: Sequence[int]) -> list[Index]:
+        """What adds up to the place where a row begins."""
+        pairs = zip(row, self.memory.strides, strict=False)
+        return [*self.base, *[self.emitter.product(by, distance) for distance, by in pairs]]
 
     def indices(self, place: Shape) -> AnyValue:
         """Where all lanes of a part stand."""
@@ -124,20 +138,25 @@ class Access:
         """The lanes of a part that lie inside; None where all do."""
         if not self.sides:
             return None
-        last = len(self.shape) - 1
-        rows: list[AnyValue] = []
-        lanes: list[AnyValue] = []
-        for side in self.sides:
-            if side.axis == last:
-                lanes += self._lanes(side, place)
-            else:
-                rows += self._row(side, place)
-        emitter = self.emitter
-        if rows:
-            lanes.append(emitter.splat(emitter.all_of(rows), self.width))
-        return emitter.all_of(lanes)
+        *row, column = place
+        lanes, rows = self._lane_masks.get(column), self._row_masks.get(tuple(row))
+        if lanes is None:
+            lanes = self._lane_masks[column] = self._masks_of_lanes(column)
+        if rows is None:
+            rows = self._row_masks[tuple(row)] = self._masks_of_row(row)
+        return self.emitter.all_of([*lanes, *rows])
 
-    def _row(self, side: Side, place: Shape) -> list[AnyValue]:
+    def _masks_of_lanes(self, column: int) -> list[AnyValue]:
+        last = len(self.shape) - 1
+        sides = [side for side in self.sides if side.axis == last]
+        return [mask for side in sides for mask in self._lanes(side, column)]
+
+    def _masks_of_row(self, row: Sequence[int]) -> list[AnyValue]:
+        sides = [side for side in self.sides if side.axis < len(row)]
+        masks = [mask for side in sides for mask in self._row(side, row)]
+        return [self.emitter.splat(self.emitter.all_of(masks), self.width)] if masks else []
+
+    def _row(self, side: Side, place: Sequence[int]) -> list[AnyValue]:
         emitter, axis = self.emitter, side.axis
         at = emitter.value(emitter.sum(self.offsets[axis], place[axis]))
         masks: list[AnyValue] = []
@@ -148,8 +167,8 @@ class Access:
             masks.append(emitter.compare(CompareKind.LESS_EQUAL, emitter.number(0), at))
         return masks
 
-    def _lanes(self, side: Side, place: Shape) -> list[AnyValue]:
-        emitter, column = self.emitter, place[-1] * self.width
+    def _lanes(self, side: Side, place: int) -> list[AnyValue]:
+        emitter, column = self.emitter, place * self.width
         masks: list[AnyValue] = []
         offset = self.offsets[-1]
         if side.after:

@@ -37,20 +37,21 @@ PRELUDE = (
 
 def bind_cpu(func: Func, machine: Machine) -> Func:
     """The loop func of a tile func."""
+    ranges = Ranges(func)  # what is proved once holds for every attempt
     for splits in (Splits.ALL, Splits.INNERMOST):
         try:
-            return _bound(func, machine, splits)
+            return _bound(func, machine, ranges, splits)
         except TooLong:
             continue  # with fewer loops that are written out twice
-    return _bound(func, machine, Splits.NONE)
+    return _bound(func, machine, ranges, Splits.NONE)
 
 
-def _bound(func: Func, machine: Machine, splits: Splits) -> Func:
+def _bound(func: Func, machine: Machine, ranges: Ranges, splits: Splits) -> Func:
     scratches = [op for op in func.walk() if isinstance(op, tile.Scratch)]
     attributes = {**func.attributes, "scratch": [prod(op.shape) for op in scratches]}
     made = Func(func.name, (), func.symbols, attributes, func.location)
     emitter = Emitter(made.body)
-    binding = Binding(machine, lanes_of(func, machine), Ranges(func), emitter, RULES)
+    binding = Binding(machine, lanes_of(func, machine), ranges, emitter, RULES)
     binding.splits, binding.streamed = splits, streamed_ops(func)
     symbols: dict[Symbol, Index] = {}
     for argument in func.arguments:

@@ -16,15 +16,15 @@ from ...ir.locations import Location
 from ...ir.loop import BinaryKind, CompareKind
 from ...ir.payloads import Array, Number, payload
 from ...ir.types import Space, Type
-from ...ir.values import AnyValue, Block, Value
+from ...ir.values import AnyValue, Block
 from .refused import TooLong
 
 Index = AnyValue | int
 """A place in memory or a distance: known now, or an i64 when the kernel runs."""
 
 
-MOST_OPS = 10_000
-"""How long a kernel may become, counting what is made twice; LLVM takes some 0.1 ms an op."""
+MOST_OPS = 4_000
+"""How long a kernel may become; LLVM takes some 0.1 ms an op."""
 
 
 class Emitter:
@@ -35,17 +35,36 @@ class Emitter:
         self.builders = [Builder(block)]
         self.fences = [0]
         self.emitted = 0
+        self._depths = {block: 0}
+        # What stands in each open block. Builders would find it as well, but slower, and places in
+        # memory ask for the same again and again; so each builder knows its own block alone.
+        self._made: list[dict[Any, AnyValue]] = [{}]
+        self._numbers: dict[int, AnyValue] = {}
 
     def emit(self, op: type[Op], *operands: Any, **attributes: Any) -> AnyValue:
         """The first result of an op; a pure one stands as far outside as it may."""
-        return self.emit_all(op, *operands, **attributes)[0]
+        if not op.numbered:
+            return self._emitted(-1, op, operands, attributes)[0]
+        highest, depth = self._span(op, operands)
+        key = (op, operands, *attributes.values())
+        for made in self._made[highest : depth + 1]:
+            if key in made:
+                return made[key]
+        self._made[depth][key] = value = self._emitted(depth, op, operands, attributes)[0]
+        return value
 
     def emit_all(self, op: type[Op], *operands: Any, **attributes: Any) -> tuple[AnyValue, ...]:
         """All results of an op."""
+        depth = self._span(op, operands)[1] if op.numbered else -1
+        return self._emitted(depth, op, operands, attributes)
+
+    def _emitted(
+        self, depth: int, op: type[Op], operands: Any, attributes: Any
+    ) -> tuple[AnyValue, ...]:
         self.emitted += 1
         if self.emitted > MOST_OPS:
             raise TooLong(f"the kernel becomes more than {MOST_OPS} ops", self.location)
-        at = self.builders[self._depth(op, operands) if op.numbered else -1]
+        at = self.builders[depth]
         at.location = self.location
         return at.emit_all(op, *operands, **attributes)
 
@@ -57,37 +76,50 @@ class Emitter:
 
     def open(self, types: Iterable[Type], is_branch: bool) -> Block:
         """Begin a region; what follows is put into it."""
-        builder = self.builders[-1].nest(types)
+        builder = Builder(Block(types))
+        self._depths[builder.block] = depth = len(self.builders)
         self.builders.append(builder)
-        self.fences.append(len(self.builders) - 1 if is_branch else self.fences[-1])
+        self.fences.append(depth if is_branch else self.fences[-1])
+        self._made.append({})
         return builder.block
 
     def close(self) -> None:
         """End the region that was begun last."""
-        self.builders.pop()
+        del self._depths[self.builders.pop().block]
         self.fences.pop()
+        self._made.pop()
 
     def depth_of(self, value: Index) -> int:
         """How deep the block stands in which a value is made."""
         if isinstance(value, int):
             return 0
-        block = value.block
-        return next((at for at, each in enumerate(self.builders) if each.block is block), 0)
+        owner: Any = value.owner
+        return self._depths.get(owner if isinstance(owner, Block) else owner.block, 0)
 
-    def _depth(self, op: type[Op], operands: Sequence[Any]) -> int:
+    def _span(
+        self, op: type[Op], operands: Iterable[AnyValue | tuple[AnyValue, ...]]
+    ) -> tuple[int, int]:
+        """The blocks that an op may stand in, the outermost and the one where it is put: outside
+        of loops in which it does not change, inside of the branch that wants it."""
         if op.is_constant:
-            return 0
-        values: list[AnyValue] = []
+            return 0, 0
+        highest, folded = 0, bool(operands)
         for operand in operands:
-            values += [operand] if isinstance(operand, Value) else operand
-        if values and all(value.owner.is_constant for value in values):
-            return 0  # it is folded
-        return max([self.fences[-1], *[self.depth_of(value) for value in values]])
+            for value in operand if isinstance(operand, tuple) else (operand,):
+                if not value.owner.is_constant:
+                    highest, folded = max(highest, self.depth_of(value)), False
+        return highest, 0 if folded else max(highest, self.fences[-1])
 
     def number(self, value: float, dtype: DType = i64) -> AnyValue:
         """A constant scalar."""
-        stored: Any = float(value) if dtype.kind is Kind.FLOAT else value
-        return self.emit(loop.Constant, Number(stored, dtype))
+        if dtype is not i64:
+            stored: Any = float(value) if dtype.kind is Kind.FLOAT else value
+            return self.emit(loop.Constant, Number(stored, dtype))
+        found = self._numbers.get(int(value))
+        if found is None:
+            found = self.emit(loop.Constant, Number(value, dtype))
+            self._numbers[int(value)] = found
+        return found
 
     def constant(self, row: Array, dtype: DType) -> AnyValue:
         """A constant vector, or scalar of rank 0."""
@@ -121,18 +153,31 @@ class Emitter:
 
     def sum(self, *terms: Index) -> Index:
         """Their sum: what changes seldom is added first, and what is known last."""
-        given = [self.known(term) for term in terms]
-        constant = sum(term for term in given if isinstance(term, int))
-        values = [term for term in given if not isinstance(term, int)]
+        return self.moved(*self.sums(*terms))
+
+    def sums(self, *terms: Index) -> tuple[Index, int]:
+        """The sum of what is not known yet, which may be nothing, and that of what is."""
+        values: list[AnyValue] = []
+        constant = 0
+        for term in terms:
+            found = self.known(term)
+            if isinstance(found, int):
+                constant += found
+            else:
+                values.append(found)
         if not values:
-            return constant
-        total, *others = sorted(values, key=self.depth_of)
+            return 0, constant
+        total, *others = sorted(values, key=self.depth_of) if len(values) > 1 else values
         for other in others:
             total = self.binary(BinaryKind.ADD, total, other)
-        return total if constant == 0 else self.offset(total, constant)
+        return total, constant
 
-    def offset(self, value: AnyValue, constant: int) -> AnyValue:
-        """A value, moved by a known distance."""
+    def moved(self, value: Index, constant: int) -> Index:
+        """A place, moved by a known distance."""
+        if isinstance(value, int):
+            return value + constant
+        if constant == 0:
+            return value
         if constant < 0:
             return self.binary(BinaryKind.SUBTRACT, value, self.number(-constant))
         return self.binary(BinaryKind.ADD, value, self.number(constant))

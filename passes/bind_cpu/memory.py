@@ -64,14 +64,15 @@ def load_part(access: Access, place: Shape, padding: Array, dtype: DType) -> Any
     emitter, buffer, mask = access.emitter, access.memory.buffer, access.mask(place)
     if access.width == 1:
         return _load_number(access, place, padding, dtype, mask)
-    outside = emitter.constant(np.full(access.width, padding), dtype)
     if not (access.contiguous or access.backwards):
         every = mask if mask is not None else all_lanes(access)
+        outside = emitter.constant(np.full(access.width, padding), dtype)
         return emitter.emit(loop.Gather, buffer, access.indices(place), every, outside)
     at = _first(access, place)
     if mask is None:
         made = emitter.emit(loop.LoadVector, buffer, at, lanes=access.width)
     else:
+        outside = emitter.constant(np.full(access.width, padding), dtype)
         made = emitter.emit(loop.LoadMasked, buffer, at, _in_memory(access, mask), outside)
     return _in_memory(access, made)
 

@@ -135,7 +135,7 @@ def _shuffled(emitter: Emitter, numbers: list[AnyValue]) -> AnyValue | None:
         return None
     lanes = [source.type.lanes for source in sources]
     found = [op.lane + (lanes[0] if op.x is not sources[0] else 0) for op in taken]
-    whole = sources[0] if len(sources) == 1 else emitter.emit(loop.Concat, sources)
+    whole = sources[0] if len(sources) == 1 else emitter.emit(loop.Concat, tuple(sources))
     if found == list(range(sum(lanes))):
         return whole
     return emitter.emit(loop.Shuffle, whole, lanes=tuple(found))

@@ -75,7 +75,7 @@ def _prefixes(
     neutral = emitter.constant(nothing, part.dtype)
     while distance < lanes:
         # Lanes are numbered through both vectors: those of `neutral` come in at the end.
-        joined = [part, neutral] if reverse else [neutral, part]
+        joined = (part, neutral) if reverse else (neutral, part)
         first = distance if reverse else lanes - distance
         moved = tuple(range(first, first + lanes))
         shifted = emitter.emit(loop.Shuffle, emitter.emit(loop.Concat, joined), lanes=moved)

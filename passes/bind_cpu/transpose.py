@@ -77,7 +77,7 @@ def _joined(emitter: Emitter, column: list[AnyValue], count: int) -> list[AnyVal
     if count == 1:
         return column
     starts = range(0, len(column), count)
-    return [emitter.emit(loop.Concat, column[start : start + count]) for start in starts]
+    return [emitter.emit(loop.Concat, tuple(column[start : start + count])) for start in starts]
 
 
 def _turned_block(emitter: Emitter, rows: list[AnyValue]) -> list[AnyValue]:
@@ -85,14 +85,14 @@ def _turned_block(emitter: Emitter, rows: list[AnyValue]) -> list[AnyValue]:
     rows, lanes = list(rows), len(rows)
     distance = lanes // 2
     while distance:
+        keeps = tuple([_source(lane, distance, lanes, 0) for lane in range(lanes)])
+        takes = tuple([_source(lane, distance, lanes, distance) for lane in range(lanes)])
         for one in range(lanes):
             other = one + distance
             if not one & distance:
-                both = emitter.emit(loop.Concat, [rows[one], rows[other]])
-                keeps = [_source(lane, distance, lanes, 0) for lane in range(lanes)]
-                takes = [_source(lane, distance, lanes, distance) for lane in range(lanes)]
-                rows[one] = emitter.emit(loop.Shuffle, both, lanes=tuple(keeps))
-                rows[other] = emitter.emit(loop.Shuffle, both, lanes=tuple(takes))
+                both = emitter.emit(loop.Concat, (rows[one], rows[other]))
+                rows[one] = emitter.emit(loop.Shuffle, both, lanes=keeps)
+                rows[other] = emitter.emit(loop.Shuffle, both, lanes=takes)
         distance //= 2
     return rows
 

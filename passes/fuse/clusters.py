@@ -18,7 +18,8 @@ FAR = Refuse("runs too much later to see that nothing stands between them")
 
 @dataclass(eq=False, slots=True)
 class Cluster:
-    """Some nodes: the axes `space` over which they run, and of these the `reduced` ones.
+    """Some nodes: the axes `space` over which they run, and of these the `reduced` ones, or those
+    that some results lack instead, for they are `crossed`; one of the nodes may be a `product`.
 
     `reads` and `writes` are arrays; `earlier` and `later` are the clusters that it reads from and
     that read from it; `cut` are the nodes that read what it writes at other places; `borrowed` are
@@ -29,7 +30,9 @@ class Cluster:
     nodes: list[Node]
     space: frozenset[int]
     reduced: Group = ()
+    crossed: Group = ()
     alone: bool = False
+    product: Node | None = None
     reads: dict[Source, None] = field(default_factory=dict[Source, None])
     writes: dict[Source, None] = field(default_factory=dict[Source, None])
     earlier: dict["Cluster", None] = field(default_factory=dict["Cluster", None])
@@ -157,6 +160,8 @@ class Clusters:
         large.nodes += small.nodes
         large.space |= small.space
         large.reduced = large.reduced or small.reduced
+        large.crossed = large.crossed or small.crossed
+        large.product = large.product or small.product
         large.reads |= small.reads
         large.cut |= small.cut
         for other in small.earlier:
@@ -174,7 +179,8 @@ class Clusters:
 def _cluster(node: Node) -> Cluster:
     alone = node.kind in (Kind.ALONE, Kind.FILL)
     space = frozenset(node.leaves)
-    made = Cluster(node.number, [node], space, node.reduced, alone)
+    made = Cluster(node.number, [node], space, node.reduced, alone=alone)
+    made.product = node if node.kind is Kind.PRODUCT else None
     made.writes = dict.fromkeys(node.makes)
     return made
 

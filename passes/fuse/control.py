@@ -1,9 +1,8 @@
 """Control flow on the host: loops and branches whose regions are steps of their own.
 
-Comes in: a `tensor.loop` or `tensor.cond` whose regions have been fused. Goes out: the step op that
-runs their kernels, with what is carried kept in memory.
-Never: a loop that runs backwards or until a condition fails; the step floor cannot say it, and such
-an op stays one kernel.
+Comes in: a `tensor.loop`, `tensor.while` or `tensor.cond` whose regions have been fused. Goes out:
+the step op that runs their kernels, with what is carried kept in memory.
+Never: a value that a kernel must hand to the host, but for a predicate, which stays in memory.
 """
 
 from collections.abc import Sequence
@@ -11,11 +10,10 @@ from typing import Any
 
 from ...ir import step, tensor
 from ...ir.builder import Builder
-from ...ir.dtypes import i64
+from ...ir.dtypes import boolean, i64
 from ...ir.func import Func, Return, Yield
-from ...ir.payloads import Number
-from ...ir.types import INDEX, Array, Tensor
-from ...ir.values import AnyValue, Block, Op
+from ...ir.types import INDEX, Array
+from ...ir.values import AnyValue, Block, Op, replace
 from ..copying import copy_ops, inline
 from ..reads import captured
 
@@ -24,7 +22,7 @@ Arrays = Sequence[AnyValue]
 
 def is_opened(op: Op | None) -> bool:
     """Whether the host runs the regions of an op."""
-    return isinstance(op, tensor.Cond) or (isinstance(op, tensor.Loop) and not op.reverse)
+    return isinstance(op, tensor.Cond | tensor.Loop | tensor.While)
 
 
 def region_func(caller: Func, op: Op, region: Block) -> Func:
@@ -41,72 +39,103 @@ def region_func(caller: Func, op: Op, region: Block) -> Func:
     return func
 
 
-def counting(name: str) -> Func:
-    """The kernel that counts on by one."""
-    func = Func(name, (Tensor((), i64),))
-    builder = Builder(func.body)
-    one = builder.emit(tensor.Constant, Number(1, i64))
-    builder.emit_all(Return, [builder.emit(tensor.Add, func.arguments[0], one)])
-    return func
-
-
-def counts(op: Op) -> bool:
-    """Whether the body of a loop reads its index."""
-    return isinstance(op, tensor.Loop) and bool(op.body.arguments[0].uses)
-
-
 def emit_control(
-    builder: Builder, op: Any, reads: Arrays, writes: Arrays, regions: Sequence[Func], count: str
+    builder: Builder, op: Any, reads: Arrays, writes: Arrays, regions: Sequence[Func]
 ) -> None:
-    """The op on memory: `regions` are its steps, `count` is the kernel that counts."""
-    if isinstance(op, tensor.Cond):
-        _emit_branch(builder, op, reads, writes, regions)
-    else:
-        _emit_loop(builder, op, reads, writes, regions[0], count)
+    """The op on memory: `regions` are its steps."""
+    emit = _EMIT[op.__class__]
+    emit(builder, op, reads, writes, [region.body for region in regions])
 
 
 def _emit_branch(
-    builder: Builder, op: tensor.Cond, reads: Arrays, writes: Arrays, regions: Sequence[Func]
+    builder: Builder, op: tensor.Cond, reads: Arrays, writes: Arrays, regions: Sequence[Block]
 ) -> None:
-    """Either region, and copies of what it makes."""
+    """Either region, which makes its results where they belong."""
     predicate, *rest = reads
     blocks: list[Block] = []
     for region in regions:
         inner = builder.nest()
-        _copied(inner, inline(region.body, rest, inner), writes)
+        _make(inner, region, rest, writes)
         inner.emit_all(Yield, [])
         blocks.append(inner.block)
     builder.emit_all(step.Branch, predicate, on_true=blocks[0], on_false=blocks[1])
 
 
 def _emit_loop(
-    builder: Builder, op: tensor.Loop, reads: Arrays, writes: Arrays, region: Func, count: str
+    builder: Builder, op: tensor.Loop, reads: Arrays, writes: Arrays, regions: Sequence[Block]
 ) -> None:
-    """Carries stay where they are returned; each step writes its rows of the other results."""
+    """Carries stay where they are returned; each step makes its rows of the other results."""
+    (region,) = regions
     carried, rows = len(op.carries), len(op.carries) + len(op.inputs)
-    for carry, result in zip(reads[:carried], writes, strict=False):
-        builder.emit_all(step.Copy, carry, result)
-    (counter,) = builder.emit_all(step.Allocate, Array((), i64))
-    builder.emit_all(step.Fill, counter, value=Number(0, i64))
+    _begin(builder, reads[:carried], writes)
     inner = builder.nest([INDEX])
     index = inner.block.arguments[0]
     slices = [inner.emit(step.Row, array, index) for array in reads[carried:rows]]
-    made = inline(region.body, [counter, *writes[:carried], *slices, *reads[rows:]], inner)
     stacked = [inner.emit(step.Row, array, index) for array in writes[carried:]]
-    _copied(inner, made, [*writes[:carried], *stacked])
-    if counts(op):
-        (following,) = inner.emit_all(step.Allocate, Array((), i64))
-        inner.emit_all(step.Launch, [counter], [following], kernel=count, grid=())
-        _copied(inner, [following], [counter])
+    counter = builder.emit(step.Allocate, Array((), i64))
+    if region.arguments[0].uses:
+        inner.emit_all(step.Store, index, counter)
+    taken = [counter, *writes[:carried], *slices, *reads[rows:]]
+    following = _make(inner, region, taken, stacked, carried)
+    _carry(inner, following, writes)
     inner.emit_all(Yield, [])
-    builder.emit_all(step.Loop, trip=op.trip, body=inner.block)
+    builder.emit_all(step.Loop, trip=op.trip, reverse=op.reverse, body=inner.block)
     builder.emit_all(step.Free, counter)
 
 
-def _copied(builder: Builder, made: Arrays, into: Arrays) -> None:
-    """Put arrays that a region has made where they belong, and give them back."""
-    for array, target in zip(made, into, strict=True):
-        builder.emit_all(step.Copy, array, target)
-    for array in made:
-        owner = array.op.array if isinstance(array.op, step.View) else array
-        builder.emit_all(step.Free, owner)
+def _emit_while(
+    builder: Builder, op: tensor.While, reads: Arrays, writes: Arrays, regions: Sequence[Block]
+) -> None:
+    """The condition once before the loop, and again after each step, for the next one."""
+    condition, body = regions
+    carried = len(op.carries)
+    outer = reads[carried:]
+    _begin(builder, reads[:carried], writes)
+    predicate = builder.emit(step.Allocate, Array((), boolean))
+    _make(builder, condition, [*writes, *outer], [predicate])
+    inner = builder.nest()
+    following = _make(inner, body, [*writes, *outer], [], carried)
+    _carry(inner, following, writes)
+    _make(inner, condition, [*writes, *outer], [predicate])
+    inner.emit_all(Yield, [])
+    builder.emit_all(step.While, predicate, body=inner.block)
+    builder.emit_all(step.Free, predicate)
+
+
+_EMIT = {tensor.Cond: _emit_branch, tensor.Loop: _emit_loop, tensor.While: _emit_while}
+
+
+def _begin(builder: Builder, carries: Arrays, results: Arrays) -> None:
+    """Put what is carried into the first step where the last one leaves it."""
+    for carry, result in zip(carries, results, strict=False):
+        builder.emit_all(step.Copy, carry, result)
+
+
+def _carry(builder: Builder, following: Arrays, carries: Arrays) -> None:
+    """Put what a step has made for the next one in the place of what it was given."""
+    for array, carry in zip(following, carries, strict=False):
+        builder.emit_all(step.Copy, array, carry)
+    for array in following:
+        _free(builder, array)
+
+
+def _make(
+    builder: Builder, region: Block, taken: Arrays, targets: Arrays, carried: int = 0
+) -> Arrays:
+    """Run a region on arrays; what it makes goes into `targets`, but for the first results, which
+    are `carried` into the next step and are returned: what they replace is still being read."""
+    made = inline(region, taken, builder)
+    for array, target in zip(made[carried:], targets, strict=True):
+        if isinstance(array.op, step.Allocate) and array.type is target.type:
+            replace(array, target)
+            array.op.detach()
+        else:
+            builder.emit_all(step.Copy, array, target)
+            _free(builder, array)
+    return made[:carried]
+
+
+def _free(builder: Builder, array: AnyValue) -> None:
+    """Give back what a region has made."""
+    owner = array.op.array if isinstance(array.op, step.View) else array
+    builder.emit_all(step.Free, owner)

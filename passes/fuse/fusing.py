@@ -14,7 +14,8 @@ from ...ir.rewriter import Journal, apply
 from ..copying import copy_func
 from .choose import choose
 from .clusters import Cluster, Clusters
-from .control import counting, is_opened, region_func
+from .control import is_opened, region_func
+from .crossing import cross
 from .graph import Graph
 from .kernels import Kernel, Part, build_kernel
 from .names import Names
@@ -56,6 +57,7 @@ def _fused(func: Func, names: Names, apart: bool) -> Part:
     if not apart:
         choose(clusters)
         recompute(clusters)
+        cross(clusters)
     kernels = [_kernel(graph, clusters, each, names, apart) for each in clusters.ordered]
     return Part(build_step(graph, kernels), kernels, clusters)
 
@@ -70,7 +72,6 @@ def _kernel(
     if op is not None and is_opened(op) and not apart:
         regions = [region_func(graph.func, op, region) for region in op.regions]
         kernel.parts = [_fused(each, names, apart) for each in regions]
-        kernel.func = counting(kernel.func.name)
     elif not kernel.fills:
         bind_symbols(kernel, graph.func.symbols)
     return kernel
@@ -81,5 +82,5 @@ def _launched(part: Part) -> Iterator[Func]:
     for kernel in part.kernels:
         for inner in kernel.parts:
             yield from _launched(inner)
-        if kernel.is_launched:
+        if not kernel.parts and not kernel.fills:
             yield kernel.func

@@ -14,7 +14,7 @@ from ...ir import tensor
 from ...ir.attributes import Shape
 from ...ir.func import Func
 from ...ir.locations import Location
-from ...ir.payloads import Number
+from ...ir.payloads import Payload
 from ...ir.tensor.elementwise import Elementwise
 from ...ir.values import AnyValue, Op
 from .axes import Axes, Group, Groups
@@ -30,6 +30,7 @@ class Kind(Enum):
     REDUCTION = "reduction"
     COPY = "copy"
     FILL = "fill"
+    PRODUCT = "product"
     ALONE = "alone"
 
 
@@ -85,7 +86,7 @@ class Node:
     groups: Groups = ()
     reduced: Group = ()
     leaves: Group = ()
-    filled: Number | None = None
+    filled: Payload | None = None
 
 
 @dataclass(slots=True)

@@ -6,6 +6,7 @@ Never: a view of anything but an array, or an axis of size 1, except in an op th
 """
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,9 +23,9 @@ from ..reads import reads
 from ..simplify.patterns import uniform
 from .axes import Axes, Group, flat
 from .clusters import Cluster, Clusters
-from .control import counts
 from .graph import Kind, Node, Read, Source
 from .legal import order_of
+from .products import contracted, operands_of
 from .views import emit_chain, moves, needed
 
 Seen = tuple[Source, Shape]
@@ -37,7 +38,7 @@ Placed = tuple[AnyValue, Group]
 @dataclass(eq=False, slots=True)
 class Kernel:
     """A func, the arrays that a launch hands to it, and the ops that it does the work of; or, for
-    control flow on the host, the `parts` of its regions, and the func that counts its steps.
+    control flow on the host, the `parts` of its regions, and a func that is not launched.
     `witnesses` are the shapes of empty arrays, handed over after the reads to tell sizes."""
 
     func: Func
@@ -57,11 +58,6 @@ class Kernel:
     def fills(self) -> bool:
         """Whether the host does it by itself."""
         return self.cluster.nodes[0].kind is Kind.FILL
-
-    @property
-    def is_launched(self) -> bool:
-        """Whether the step launches the func."""
-        return any(map(counts, self.ops)) if self.parts else not self.fills
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +87,16 @@ def _alone(cluster: Cluster, name: str) -> Kernel:
     func = Func(name, location=op.location)
     values: dict[AnyValue, AnyValue] = {}
     taken: list[Seen] = []
+    given: dict[Op, None] = {}
     for value, read in zip(reads(op), node.reads, strict=True):
-        assert read.source is not None
+        if read.source is None:
+            assert read.given is not None
+            given[read.given] = None
+            continue
         values[value] = func.body.add_argument(value.type, value.name)
         taken.append((read.source.root, read.source.shape))
     builder = Builder(func.body, location=op.location)
-    copy_ops([op], builder, values)
+    copy_ops([*given, op], builder, values)
     builder.emit_all(Return, [values[result] for result in op.results])
     return Kernel(func, cluster, taken, [(each, each.shape) for each in node.makes], [op])
 
@@ -119,6 +119,7 @@ class _Maker:
         self.func = Func(name)
         self.builder = Builder(self.func.body)
         self.made: dict[Node, Placed] = {}
+        self.before: list[Node] = []
         self.taken: dict[Seen, AnyValue] = {}
 
     def kernel(self) -> Kernel:
@@ -138,20 +139,26 @@ class _Maker:
         self.builder.location = self.func.location = lines
         self.builder.emit_all(Return, results)
         writes = [(each, self.axes.sizes(self._in_order(each.leaves))) for each in sources]
-        ops = [node.op for node in self.made if node.op is not None]
+        made = sorted((*self.before, *self.made), key=_place)
+        ops = [node.op for node in made if node.op is not None]
         return Kernel(self.func, self.cluster, [*self.taken], writes, ops)
 
     def _nodes(self, sources: list[Source]) -> list[Node]:
-        """The nodes that the kernel computes, in program order."""
-        found: set[Node] = set()
-        pending = [source.node for source in sources if source.node is not None]
+        """The nodes that the kernel computes, each after what it reads. What is written says in
+        which order, so that kernels which do the same are the same, wherever their ops stood."""
+        found: dict[Node, None] = {}
+        pending = [(source.node, False) for source in reversed(sources) if source.node is not None]
         while pending:
-            node = pending.pop()
-            if node not in found:
-                found.add(node)
-                inner = (read.source for read in node.reads if self._is_computed(read))
-                pending += [each.node for each in inner if each is not None and each.node]
-        return sorted(found, key=lambda node: node.number)
+            node, ready = pending.pop()
+            if ready:
+                found[node] = None
+            elif node not in found:
+                inner = (read.source for read in reversed(node.reads) if self._is_computed(read))
+                pending += [
+                    (node, True),
+                    *((each.node, False) for each in inner if each is not None and each.node),
+                ]
+        return [*found]
 
     def _is_computed(self, read: Read) -> bool:
         """Whether what is read is no array, but a value of this kernel."""
@@ -162,6 +169,8 @@ class _Maker:
         return theirs is self.cluster or source not in theirs.writes
 
     def _value(self, node: Node) -> Placed:
+        if node.kind is Kind.PRODUCT:
+            return self._product(node)
         placed = [self._read(read) for read in node.reads]
         if node.kind is Kind.REDUCTION:
             return self._reduced(node, placed[0])
@@ -177,6 +186,30 @@ class _Maker:
             value = self.builder.emit(op.__class__, *operands)
         value.name = value.name or op.results[0].name
         return value, leaves
+
+    def _product(self, node: Node) -> Placed:
+        """A contraction of arrays, in the order of its own axes."""
+        both = operands_of(self.axes, node)
+        values = [
+            self._operand(read, operand.shape)
+            for read, operand in zip(node.reads, both, strict=True)
+        ]
+        return contracted(self.builder, _declared(node), both, values), node.leaves
+
+    def _operand(self, read: Read, shape: Shape) -> AnyValue:
+        """An operand of a contraction: an array, or what is computed from arrays for it alone."""
+        assert read.source is not None
+        source = read.source.root
+        if source.node is None or source in self.clusters.of[source.node.number].writes:
+            return self._taken((source, shape))
+        inner = copy(self)
+        inner.order, inner.made = source.leaves, {}
+        inner.places = {leaf: place for place, leaf in enumerate(inner.order)}
+        for node in inner._nodes([source]):
+            inner.made[node] = inner._value(node)
+        self.before += inner.made
+        value = inner._aligned(inner.made[source.node], source.leaves)
+        return value if value.shape == shape else self.builder.emit(tensor.Reshape, value, shape)
 
     def _reduced(self, node: Node, operand: Placed) -> Placed:
         """A reduction over all axes of the kernel."""
@@ -247,7 +280,8 @@ class _Maker:
 
     def _location(self) -> Location:
         """The lines of all that the kernel computes."""
-        places = [place for node in self.made for place in node.location]
+        nodes = sorted(self.made, key=_place)
+        places = [place for node in nodes for place in node.location]
         return Location(*places) if places else UNKNOWN
 
 
@@ -260,6 +294,10 @@ def _declared(node: Node) -> Any:
     """The op of a node that has one."""
     assert node.op is not None
     return node.op
+
+
+def _place(node: Node) -> int:
+    return node.number
 
 
 def _number(source: Source) -> tuple[int, int]:

@@ -7,14 +7,14 @@ Never: whether it is worth it.
 
 from collections.abc import Iterable
 
-from ...ir import tensor
 from .axes import Group
 from .clusters import Cluster, Clusters
 from .cost import MOST_ARRAYS, MOST_OPS
 from .graph import Kind, Node, Source
 from .refuse import Refuse
 
-CONTRACTION = Refuse("contractions take no prologues and epilogues yet")
+PRODUCTS = Refuse("each of them is a contraction")
+PRODUCT_REDUCED = Refuse("sums of what a contraction makes need all of it")
 OTHER_REDUCTION = Refuse("both reduce, along other axes")
 OTHER_AXES = Refuse("runs along other axes")
 OTHER_ORDER = Refuse("writes its axes in another order")
@@ -47,10 +47,8 @@ def refusal(clusters: Clusters, one: Cluster, other: Cluster) -> Refuse | None:
 
 def standing_alone(node: Node) -> Refuse:
     """Why a node has a kernel of its own."""
-    if isinstance(node.op, tensor.Contract):
-        return CONTRACTION
     if node.kind is Kind.FILL or node.op is None:
-        return Refuse("memory is filled with a number, for an op that has a kernel of its own")
+        return Refuse("memory is filled with numbers, for an op that has a kernel of its own")
     return Refuse(f"{node.op.name.partition('.')[2]} has a kernel of its own")
 
 
@@ -77,15 +75,22 @@ def arranged(
 
 def order_of(cluster: Cluster) -> Group:
     """The order in which a kernel runs along its axes: as it writes or else as it reduces."""
-    order = arranged(cluster.space, cluster.reduced, cluster.writes)
+    writes = [each for each in cluster.writes if not _is_crossed(cluster, each)]
+    order = arranged(cluster.space, cluster.reduced, writes)
     assert order is not None
     assert not isinstance(order, Refuse)
     if len(order) == len(cluster.space):
         return order
-    reductions = (node for node in cluster.nodes if node.kind is Kind.REDUCTION)
-    over = next(node.leaves for node in reductions)
+    own = (node for node in cluster.nodes if node.reduced == cluster.reduced)
+    over = next(node.leaves for node in own if node.kind is Kind.REDUCTION)
     same_rows = tuple([leaf for leaf in over if leaf not in cluster.reduced]) == order
     return over if same_rows else order + cluster.reduced
+
+
+def _is_crossed(cluster: Cluster, source: Source) -> bool:
+    """Whether a result is reduced across the rows along which the kernel reduces all else."""
+    node = source.node
+    return bool(cluster.crossed) and node is not None and {*node.reduced} == {*cluster.crossed}
 
 
 def _of_spaces(one: Cluster, other: Cluster) -> Refuse | None:
@@ -93,7 +98,21 @@ def _of_spaces(one: Cluster, other: Cluster) -> Refuse | None:
     if one.reduced and other.reduced:
         same = one.reduced == other.reduced and one.space == other.space
         return None if same else OTHER_REDUCTION
+    if one.product is not None or other.product is not None:
+        found = _of_products(one, other)
+        if found is not None:
+            return found
     wide, narrow = (one, other) if len(one.space) >= len(other.space) else (other, one)
     if not narrow.space <= wide.space or (narrow.reduced and narrow.space != wide.space):
         return OTHER_AXES
     return None
+
+
+def _of_products(one: Cluster, other: Cluster) -> Refuse | None:
+    """Why a contraction, of which there is at least one, cannot be one kernel with another."""
+    if one.product is not None and other.product is not None:
+        return PRODUCTS
+    if one.reduced or other.reduced:
+        return PRODUCT_REDUCED
+    around, beside = (one, other) if one.product is not None else (other, one)
+    return None if beside.space <= around.space else OTHER_AXES

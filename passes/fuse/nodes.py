@@ -22,11 +22,15 @@ from ..reads import reads
 from ..simplify.patterns import uniform
 from .axes import Axes, Groups, flat
 from .graph import MAPS, Graph, Kind, Node, Read, Source
+from .products import takes
 from .refuse import Refuse
 from .views import IN_MEMORY, VIEWS, moves, reshape_before_move, walk
 
 ANOTHER_INDEX = Refuse("reads it at other places than those it computes")
 ANOTHER_SHAPE = Refuse("reads it in a shape whose axes are not made of the same factors")
+
+OPERAND = Refuse("a contraction reads its operands from memory")
+WHOLE = Refuse("reads all of it")
 
 
 def build_graph(func: Func, apart: bool = False) -> Graph:
@@ -69,7 +73,7 @@ class _Maker:
         for read in node.reads:
             if read.source is not None:
                 read.source.root.readers.append(node)
-                read.source.root.pinned |= read.cut is not None
+                read.source.root.pinned |= read.cut is not None and not takes(self.axes, node, read)
 
     def _is_given(self, op: Op) -> bool:
         """Whether an op is no node: a view, a counter, or a constant that is one number."""
@@ -78,7 +82,9 @@ class _Maker:
         return isinstance(op, (*VIEWS, tensor.Iota)) and not _is_complex(op)
 
     def _add(self, op: Op) -> None:
-        if self.apart or _is_complex(op):
+        if isinstance(op, tensor.Constant) and not self.apart:
+            self._constant(op)
+        elif self.apart or _is_complex(op):
             self._alone(op)
         elif isinstance(op, MAPS):
             self._map(op)
@@ -86,6 +92,8 @@ class _Maker:
             self._reduction(op)
         elif isinstance(op, Reduction):
             self._copy(op.x, op.result)
+        elif isinstance(op, tensor.Contract):
+            self._product(op)
         else:
             self._alone(op)
 
@@ -118,13 +126,43 @@ class _Maker:
         node.makes = [self._source(op.result, node, kept)]
         self.nodes.append(node)
 
+    def _product(self, op: tensor.Contract) -> None:
+        """A node that runs along the axes of its result, and reads other places of its operands."""
+        node = self._node(Kind.PRODUCT, op)
+        node.reads = [self._stored_read(value, OPERAND) for value in op.operands]
+        node.groups = self.axes.groups(op.result.type.shape)
+        self.axes.own(flat(node.groups), node.number)
+        node.makes = [self._source(op.result, node, node.groups)]
+        self.nodes.append(node)
+
+    def _constant(self, op: tensor.Constant) -> None:
+        """A node that fills memory with the numbers of a constant."""
+        node = self._node(Kind.FILL, op)
+        node.filled = op.value
+        node.groups = self.axes.groups(op.result.type.shape)
+        self.axes.own(flat(node.groups), node.number)
+        node.makes = [self._source(op.result, node, node.groups)]
+        self.nodes.append(node)
+
     def _alone(self, op: Op) -> None:
         if isinstance(op, tensor.Call):
             raise IRError(f"@{op.callee} is called: put calls in line, then fuse", op.location)
         node = self._node(Kind.ALONE, op)
-        node.reads = [self._stored_read(value) for value in reads(op)]
+        node.reads = [self._alone_read(op, value) for value in reads(op)]
         node.makes = [self._source(result, node) for result in op.results]
         self.nodes.append(node)
+
+    def _alone_read(self, op: Op, value: AnyValue) -> Read:
+        """A read of an op that stands alone; a sort counts by itself what it puts in order, and the
+        region of an attention states its numbers by itself."""
+        scored = isinstance(op, tensor.Attention | tensor.AttentionBackward)
+        number = isinstance(value.op, tensor.Constant) and self._is_given(value.op)
+        if scored and number and value not in op.operands:
+            return Read((), (), (), given=value.op)
+        counted = isinstance(value.op, tensor.Iota) and not self.apart
+        if counted and isinstance(op, tensor.Sort) and value not in op.values[: op.keys]:
+            return Read((), (), (), given=value.op)
+        return self._stored_read(value)
 
     def _copy(self, value: AnyValue, made: AnyValue | None = None) -> Source:
         """A node that writes a value as it is, row by row; known as the value `made`."""
@@ -251,10 +289,10 @@ class _Maker:
                 return other
         return Read((), groups, groups, self._copied(value), cut=ANOTHER_INDEX)
 
-    def _stored_read(self, value: AnyValue) -> Read:
+    def _stored_read(self, value: AnyValue, why: Refuse = WHOLE) -> Read:
         """A read of an array that is the value, whole and row by row."""
         source = self._stored(value)
-        return Read((), source.groups, source.groups, source, cut=Refuse(""))
+        return Read((), source.groups, source.groups, source, cut=why)
 
     def _stored(self, value: AnyValue) -> Source:
         """The value in memory, which may be known in another shape."""

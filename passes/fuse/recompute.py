@@ -40,7 +40,7 @@ def _recompute(clusters: Clusters, source: Source) -> None:
     axes = clusters.graph.axes
     costs = [_cost(axes, nodes, inputs, reader) for reader in readers]
     saved = bytes_of(source) + (LAUNCH if len(own.writes) == 1 else 0)
-    saved += sum(reading(axes, source, each) for each in readers)
+    saved += sum(_reading(axes, source, each) for each in readers)
     fits = all(len({*each.reads, *each.writes, *inputs}) <= MOST_ARRAYS for each in readers)
     if fits and sum(costs) < saved:
         for reader in readers:
@@ -76,5 +76,12 @@ def _cost(axes: Axes, nodes: list[Node], inputs: list[Source], reader: Cluster) 
         count(axes.sizes(node.leaves)) * effort(None if node.op is None else node.op.__class__)
         for node in nodes
     )
+    if reader.product is not None:
+        return own + sum(bytes_of(each) for each in inputs)
     more = sum(reading(axes, each, reader) for each in inputs if each not in reader.reads)
     return own + more + repeated(axes, nodes, reader)
+
+
+def _reading(axes: Axes, source: Source, reader: Cluster) -> float:
+    """What a reader saves that reads a source no more; a contraction packs each operand once."""
+    return bytes_of(source) if reader.product is not None else reading(axes, source, reader)

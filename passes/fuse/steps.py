@@ -62,7 +62,7 @@ class _Maker:
         writes = [self._seen(each) for each in kernel.writes]
         if kernel.parts:
             steps = [part.step for part in kernel.parts]
-            emit_control(self.builder, node.op, reads, writes, steps, kernel.func.name)
+            emit_control(self.builder, node.op, reads, writes, steps)
             return
         told = [self.builder.emit(step.Allocate, Array(each, WITNESS)) for each in kernel.witnesses]
         name = kernel.func.name

@@ -13,7 +13,7 @@ from ...ir.dtypes import INEXACT
 from ...ir.func import Yield
 from ...ir.values import AnyValue, Block
 from ...ir.values import Op as BareOp
-from .classes import Parts
+from .classes import Part, Parts
 from .products import multiplied
 from .recording import UNKNOWN_OP, Recording
 
@@ -81,7 +81,35 @@ def linear_call(op: tensor.LinearCall, recording: Recording) -> None:
 
 
 def attention(op: tensor.Attention, recording: Recording) -> None:
-    """[B, H, T, D], [B, G, S, D] and [B, G, S, E]; G is H, or H is a fixed number of times G."""
+    """The output is of the queries' shape, but as wide as the values."""
+    parts = recording.parts
+    scores, depth = _heads(op, recording)
+    _hand_over(op.score, [scores, *(parts[capture] for capture in op.captures)], recording)
+    parts[op.output] = (*scores[:3], depth)
+    parts[op.log_sum_exp] = scores[:3]
+
+
+def attention_backward(op: tensor.AttentionBackward, recording: Recording) -> None:
+    """Gradients are of the shapes of what they are by."""
+    classes, parts = recording.classes, recording.parts
+    scores, depth = _heads(op, recording)
+    classes.unite_all(parts[op.cotangent], (*scores[:3], depth))
+    for rows in (op.log_sum_exp, op.delta):
+        classes.unite_all(parts[rows], scores[:3])
+    handed = [scores, *(parts[capture] for capture in op.captures)]
+    _hand_over(op.score, handed, recording)
+    _hand_over(op.pull, [*handed, scores], recording)
+    for gradient, of in zip(op.gradients, (op.query, op.key, op.value), strict=False):
+        parts[gradient] = parts[of]
+    for gradient in op.gradients[3:]:
+        recording.add(gradient)
+
+
+def _heads(op: Any, recording: Recording) -> tuple[Parts, Part]:
+    """[B, H, T, D], [B, G, S, D] and [B, G, S, E]; G is H, or H is a fixed number of times G.
+
+    The shape of the scores, and E.
+    """
     classes, parts = recording.classes, recording.parts
     query, key, value = parts[op.query], parts[op.key], parts[op.value]
     classes.unite_all((query[0], query[0], query[3]), (key[0], value[0], key[3]))
@@ -89,10 +117,7 @@ def attention(op: tensor.Attention, recording: Recording) -> None:
     heads, groups = classes.value(query[1]), classes.value(key[1])
     if groups > 1 or heads == groups:
         classes.unite(query[1], multiplied(classes, (heads // max(groups, 1), key[1])))
-    scores = (*query[:3], key[2])
-    _hand_over(op.score, [scores, *(parts[capture] for capture in op.captures)], recording)
-    parts[op.output] = (*query[:3], value[3])
-    parts[op.log_sum_exp] = query[:3]
+    return (*query[:3], key[2]), value[3]
 
 
 def yields(op: Yield, recording: Recording) -> None:
@@ -129,6 +154,14 @@ def _scores(op: tensor.Attention, region: Block, recording: Recording) -> list[P
     return [recording.parts[region.arguments[0]]]
 
 
+def _wanted_of_backward(
+    op: tensor.AttentionBackward, region: Block, recording: Recording
+) -> list[Parts]:
+    scores = recording.parts[region.arguments[0]]
+    others = op.gradients[3:] if region is op.pull else ()
+    return [scores, *[recording.parts[gradient] for gradient in others]]
+
+
 def _wanted_of_custom(op: tensor.CustomVjp, region: Block, recording: Recording) -> list[Parts]:
     wanted = op.outputs if region is not op.backward else _inexact(op.arguments)
     if region is op.forward:
@@ -148,6 +181,7 @@ def _inexact(values: Sequence[AnyValue]) -> tuple[AnyValue, ...]:
 
 WANTED: Mapping[type[BareOp], Callable[[Any, Block, Recording], list[Parts]]] = {
     tensor.Attention: _scores,
+    tensor.AttentionBackward: _wanted_of_backward,
     tensor.Checkpoint: _results,
     tensor.Cond: _results,
     tensor.CustomVjp: _wanted_of_custom,

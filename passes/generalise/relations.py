@@ -23,7 +23,17 @@ from .classes import OFFSETS, Parts
 from .numbers import becomes_argument, number_everywhere
 from .products import equal_products, multiplied, share
 from .recording import Recording, Relation, by_own_rule, keep_op
-from .regions import attention, checkpoint, cond, custom_vjp, linear_call, loop, while_loop, yields
+from .regions import (
+    attention,
+    attention_backward,
+    checkpoint,
+    cond,
+    custom_vjp,
+    linear_call,
+    loop,
+    while_loop,
+    yields,
+)
 
 Shaping = tensor.Iota | tensor.Reshape | tensor.Broadcast | tensor.RandomBits
 
@@ -148,6 +158,17 @@ def convolve(op: tensor.Convolve, recording: Recording) -> None:
     recording.derive(op)
 
 
+def sort(op: tensor.Sort, recording: Recording) -> None:
+    """All have one shape; of each line any number is wanted, or all of it."""
+    alike(op, recording)
+    if op.count is None:
+        return
+    count, parts = recording.classes.size(op.count), recording.parts[op.values[0]]
+    recording.settings[op] = (count,)
+    made = (*parts[: op.axis], count, *parts[op.axis + 1 :])
+    recording.parts.update(dict.fromkeys(op.results, made))
+
+
 def gather(op: tensor.Gather, recording: Recording) -> None:
     """Batch axes pair off, and the last axis of the indices has one for each axis."""
     recording.parts[op.result] = _gathered(op, recording)
@@ -214,7 +235,7 @@ RELATIONS: Mapping[type[BareOp], Relation] = {
     tensor.Bitcast: alike,
     tensor.Complex: alike,
     tensor.Flip: alike,
-    tensor.Sort: alike,
+    tensor.Sort: sort,
     Scan: alike,
     tensor.AllReduce: alike,
     tensor.CollectivePermute: alike,
@@ -249,6 +270,7 @@ RELATIONS: Mapping[type[BareOp], Relation] = {
     tensor.AllToAll: all_to_all,
     tensor.Call: keep_op,
     tensor.Attention: attention,
+    tensor.AttentionBackward: attention_backward,
     tensor.Checkpoint: checkpoint,
     tensor.Cond: cond,
     tensor.CustomVjp: custom_vjp,

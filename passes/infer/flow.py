@@ -111,6 +111,17 @@ def learn_attention(op: tensor.Attention, known: Known) -> Blocks:
     _forget(op.results, known)
 
 
+def learn_attention_backward(op: tensor.AttentionBackward, known: Known) -> Blocks:
+    """Nothing of the scores, or of gradients."""
+    for region in op.regions:
+        scores, *captures = region.arguments[: len(op.captures) + 1]
+        for value in (scores, *region.arguments[len(op.captures) + 1 :]):
+            known[value] = unknown(value.type)
+        _pass_on(op.captures, captures, known)
+        yield region
+    _forget(op.results, known)
+
+
 def learn_checkpoint(op: tensor.Checkpoint, known: Known) -> Blocks:
     """What the body yields."""
     _pass_on(op.arguments, op.body.arguments, known)
@@ -194,6 +205,7 @@ CONTROL: Mapping[type[Op], Callable[[Any, Known], Blocks]] = {
     tensor.Loop: learn_loop,
     tensor.While: learn_while,
     tensor.Attention: learn_attention,
+    tensor.AttentionBackward: learn_attention_backward,
     tensor.Checkpoint: learn_checkpoint,
     tensor.CustomVjp: learn_custom_vjp,
 }

@@ -6,17 +6,20 @@ floor, and the reasons for those that stay.
 Never: a machine; which tiles suit it is the chooser's business.
 
 `space`, `trace` and `read` read a `kernel` as a graph over its iteration space; `merge` makes its
-axes few; `schedule` says what the chooser sees; `plan` says which loop computes what; `program`,
-with `emit`, `reductions`, `outside`, `elementwise` and `sizes`, writes the tile func. `split` cuts
-long reductions into chunks, and `stages` decides between what is whole and what is cut. `alone`
+axes few; `schedule` says what the chooser sees; `plan` says which loop computes what, and `columns`
+what stands between loops; `program`, with `emit`, `reductions`, `outside`, `elementwise` and
+`sizes`, writes what a tile func does, `streamed` where whole rows pass, `crossed` where rows are
+also summed across; `build` makes the func. `split` cuts long reductions into chunks, `across`
+reduces both ways, and `stages` decides between what is whole and what is cut. `alone`
 knows who writes kernels of one other op: `scan`, `random`, `concat`, `gather`, `scatter`, each with
-a `draft`; `contract` writes products. `launches` launches what is made.
+a `draft`; `contract` writes products and `convolve` convolutions. `launches` launches what is made.
 """
 
 from .launches import Tiled, tile
+from .parts import Part, Stage, Stages
 from .schedule import Chooser, KernelShape, Schedule
 from .space import Refused
-from .stages import Part, Stage, Stages, tile_kernel
+from .stages import tile_kernel
 
 __all__ = [
     "Chooser",

@@ -14,7 +14,7 @@ from ...ir.dtypes import DType
 from ...ir.func import Func, Yield
 from ...ir.payloads import Number
 from ...ir.types import INDEX
-from ...ir.values import AnyValue
+from ...ir.values import AnyValue, Block, Value
 from .emit import nothing
 from .kernel import Param
 from .opening import close_func, open_func, place_name
@@ -54,6 +54,10 @@ class Draft:
         """kind(left, right)"""
         return self.emit(tile.Binary, left, right, kind=kind)
 
+    def compare(self, kind: tile.CompareKind, left: AnyValue, right: AnyValue) -> AnyValue:
+        """Whether kind(left, right)"""
+        return self.emit(tile.Compare, left, right, kind=kind)
+
     def cast(self, x: AnyValue, dtype: DType) -> AnyValue:
         """x as `dtype`."""
         return x if x.dtype is dtype else self.emit(tile.Cast, x, dtype=dtype)
@@ -76,15 +80,29 @@ class Draft:
         lanes = self.emit(tile.Iota, shape=shape, axis=axis, dtype=start.dtype)
         return self.binary(tile.BinaryKind.ADD, first, lanes)
 
+    def branch(
+        self, predicate: AnyValue, given: Sequence[AnyValue], body: Callable[[], Sequence[AnyValue]]
+    ) -> Sequence[AnyValue]:
+        """What `body()` makes of the given values where the predicate holds, else those."""
+        outer, regions = self.builder, list[Block]()
+        for make in (body, lambda: given):
+            self.builder = outer.nest([])
+            self.builder.emit_all(Yield, make())
+            regions.append(self.builder.block)
+        self.builder = outer
+        return outer.emit_all(tile.If, predicate, [], on_true=regions[0], on_false=regions[1])
+
     def loop(
-        self, size: Size, step: int, carries: Sequence[AnyValue], body: Body, label: str
+        self, size: Size | AnyValue, step: int, carries: Sequence[AnyValue], body: Body, label: str
     ) -> Sequence[AnyValue]:
         """`body(at, carries)` for each tile of so many elements along an axis."""
-        lower, upper, by = (self.sizes.scalar(each) for each in (0, size, step))
+        lower, by = self.sizes.number(0), self.sizes.number(step)
+        upper = size if isinstance(size, Value) else self.sizes.scalar(size)
         outer = self.builder
         self.builder = outer.nest([INDEX, *(value.type for value in carries)])
         at, *inside = self.builder.block.arguments
-        at.name = place_name(self.opening.names, size)
+        if not isinstance(size, Value):
+            at.name = place_name(self.opening.names, size)
         self.builder.emit_all(Yield, body(at, inside))
         block, self.builder = self.builder.block, outer
         return outer.emit_all(tile.For, lower, upper, by, carries, body=block, label=label)

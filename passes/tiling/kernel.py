@@ -9,6 +9,7 @@ Never: a tile's size.
 from dataclasses import dataclass
 
 from ...ir.attributes import Shape
+from ...ir.dims import Symbol
 from ...ir.dtypes import DType
 from ...ir.func import Func
 from ...ir.locations import Location
@@ -92,6 +93,16 @@ class Output:
     at: Place
 
 
+@dataclass(frozen=True, slots=True)
+class Across:
+    """What a program sums up across the `rows` rows of its chunk, of which there are `chunks`: for
+    each param that has a line for each chunk, the reduction that is to be made."""
+
+    chunks: Symbol
+    rows: int
+    sums: dict[Param, Reduction]
+
+
 @dataclass(slots=True)
 class Kernel:
     """All of it; `params` are the reads, then the writes, as the launch hands them over.
@@ -106,6 +117,7 @@ class Kernel:
     params: list[Param]
     outputs: list[Output]
     chunk: int | None = None
+    across: Across | None = None
 
     @property
     def levels(self) -> int:

@@ -12,14 +12,15 @@ from dataclasses import dataclass, field
 from ...ir import step, tensor
 from ...ir.builder import Builder
 from ...ir.dims import Size, Symbol, interval, substitute
-from ...ir.func import Module, Yield
+from ...ir.func import Func, Module, Yield
 from ...ir.shared.signature import match
 from ...ir.tensor.indexing import Outside
 from ...ir.types import Array, Scalar, Tensor
 from ...ir.values import AnyValue, Block
 from ..copying import copy_func
+from ..meaning import named_by_meaning
 from .contract import contraction_of, tile_contraction
-from .parts import Choice, Part, Stages
+from .parts import Choice, Part, Stages, Within
 from .schedule import Chooser
 from .space import Refused
 from .stages import tile_kernel
@@ -35,34 +36,55 @@ class Tiled:
     kernels: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-def tile(module: Module, choose: Chooser) -> Tiled:
-    """Turn kernels of tensors into kernels of tiles, where they have such a form."""
+def tile(module: Module, choose: Chooser, *, shared: bool = False) -> Tiled:
+    """Turn kernels of tensors into kernels of tiles, where they have such a form; if `shared`, each
+    with the tile funcs of the first that does the same."""
     found: dict[str, Stages] = {}
     refused: dict[str, str] = {}
+    alike: dict[str, Stages] = {}
     for name, launches in _launches(module).items():
         func = module[name]
         if not all(isinstance(each.type, Tensor) for each in (*func.arguments, *func.results)):
             continue  # of the tile floor already
         try:
-            op = contraction_of(func)
-            stages = tile_contraction(func, op, choose) if op else tile_kernel(func, choose)
+            meaning = named_by_meaning(func) if shared else name
+            stages = alike.get(meaning) or _tiled(func, choose)
+            alike[meaning] = stages
             for launch in launches:
                 _check_launch(launch, stages)
             found[name] = stages
         except Refused as reason:
             refused[name] = str(reason)
-    tiled = Module()
-    for func in module:
-        stages = found.get(func.name)
-        for each in stages.funcs if stages else [copy_func(func)]:
-            while each.name != func.name and each.name in {*module.funcs, *tiled.funcs}:
-                each.name += "_"
-            tiled.add(each)
+    tiled = _module(module, found)
     for name, launches in _launches(tiled).items():
         for launch in launches if name in found else ():
             _relaunch(launch, found[name])
-    kernels = {each.name: name for name, stages in found.items() for each in stages.funcs}
+    kernels: dict[str, str] = {}
+    for name, stages in found.items():
+        for each in stages.funcs:
+            kernels.setdefault(each.name, name)
     return Tiled(tiled, refused, kernels)
+
+
+def _module(module: Module, found: Mapping[str, Stages]) -> Module:
+    """The tile funcs of all kernels, and copies of the other funcs."""
+    tiled, added = Module(), set[Func]()
+    for func in module:
+        stages = found.get(func.name)
+        for each in stages.funcs if stages else [copy_func(func)]:
+            if each in added:
+                continue
+            while each.name != func.name and each.name in {*module.funcs, *tiled.funcs}:
+                each.name += "_"
+            tiled.add(each)
+            added.add(each)
+    return tiled
+
+
+def _tiled(func: Func, choose: Chooser) -> Stages:
+    """The stages of a kernel, by whoever writes such kernels."""
+    op = contraction_of(func)
+    return tile_kernel(func, choose) if op is None else tile_contraction(func, op, choose)
 
 
 def _launches(module: Module) -> dict[str, list[step.Launch]]:
@@ -101,7 +123,7 @@ def _relaunch(launch: step.Launch, stages: Stages) -> None:
     assert launch.block is not None
     builder = Builder(launch.block, launch, launch.location)
     _check_indices(builder, stages, launch)
-    _launch_all(builder, stages, [*launch.reads, *launch.writes], sizes)
+    _launch_all(builder, stages, [*launch.reads, *launch.writes], _Resize(sizes))
     launch.detach()
 
 
@@ -115,40 +137,56 @@ def _check_indices(builder: Builder, stages: Stages, launch: step.Launch) -> Non
     builder.location = launch.location
 
 
-def _launch_all(
-    builder: Builder, stages: Stages, arrays: list[AnyValue], sizes: Mapping[Symbol, Size]
-) -> None:
+class _Resize:
+    """What the sizes of stages are where they are launched, each worked out once."""
+
+    def __init__(self, sizes: Mapping[Symbol, Size]) -> None:
+        self.sizes, self.found = sizes, dict[Size, Size]()
+
+    def __call__(self, size: Size) -> Size:
+        if isinstance(size, int):
+            return size
+        if size not in self.found:
+            self.found[size] = substitute(size, self.sizes)
+        return self.found[size]
+
+
+def _launch_all(builder: Builder, stages: Stages, arrays: list[AnyValue], resize: _Resize) -> None:
     """Launch stages on arrays, with rooms that live as long as that takes."""
     rooms: list[AnyValue] = []
     for type_ in stages.rooms:
-        shape = tuple(substitute(size, sizes) for size in type_.shape)
+        shape = tuple(map(resize, type_.shape))
         rooms.append(builder.emit_all(step.Allocate, Array(shape, type_.dtype))[0])
     for stage in stages.stages:
         if isinstance(stage, Choice):
-            _choose(builder, stage, [*arrays, *rooms], sizes)
+            _choose(builder, stage, [*arrays, *rooms], resize)
             continue
-        taken = _views(builder, stage.reads, [*arrays, *rooms], sizes)
-        given = _views(builder, stage.writes, [*arrays, *rooms], sizes)
-        grid = tuple(substitute(size, sizes) for size in stage.grid)
+        if isinstance(stage, Within):
+            every = [*arrays, *rooms]
+            known = {each: resize(size) for each, size in stage.known.items()}
+            inner = [every[array] for array in stage.arrays]
+            _launch_all(builder, stage.stages, inner, _Resize({**resize.sizes, **known}))
+            continue
+        taken = _views(builder, stage.reads, [*arrays, *rooms], resize)
+        given = _views(builder, stage.writes, [*arrays, *rooms], resize)
+        grid = tuple(map(resize, stage.grid))
         builder.emit_all(step.Launch, taken, given, kernel=stage.func.name, grid=grid)
     for room in rooms:
         builder.emit_all(step.Free, room)
 
 
-def _choose(
-    builder: Builder, choice: Choice, arrays: list[AnyValue], sizes: Mapping[Symbol, Size]
-) -> None:
+def _choose(builder: Builder, choice: Choice, arrays: list[AnyValue], resize: _Resize) -> None:
     """One lot of stages or the other; what is known by now is decided now."""
-    size, at_least = substitute(choice.size, sizes), choice.at_least
+    size, at_least = resize(choice.size), choice.at_least
     low, high = interval(size)
     if low >= at_least or high < at_least:
         stages = choice.enough if low >= at_least else choice.below
-        _launch_all(builder, stages, arrays, sizes)
+        _launch_all(builder, stages, arrays, resize)
         return
     regions: list[Block] = []
     for stages in (choice.enough, choice.below):
         inner = builder.nest([])
-        _launch_all(inner, stages, arrays, sizes)
+        _launch_all(inner, stages, arrays, resize)
         inner.emit_all(Yield, [])
         regions.append(inner.block)
     enough, below = regions
@@ -156,13 +194,13 @@ def _choose(
 
 
 def _views(
-    builder: Builder, parts: Iterable[Part], arrays: list[AnyValue], sizes: Mapping[Symbol, Size]
+    builder: Builder, parts: Iterable[Part], arrays: list[AnyValue], resize: _Resize
 ) -> list[AnyValue]:
     """The parts of arrays, in the shapes that are wanted."""
     made: list[AnyValue] = []
     for part in parts:
-        array, offset = arrays[part.array], substitute(part.offset, sizes)
-        shape = tuple(substitute(size, sizes) for size in part.shape)
+        array, offset = arrays[part.array], resize(part.offset)
+        shape = tuple(map(resize, part.shape))
         same = offset == 0 and array.type.shape == shape
         made.append(array if same else builder.emit(step.View, array, offset=offset, shape=shape))
     return made

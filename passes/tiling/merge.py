@@ -33,12 +33,13 @@ def order_axes(kernel: Kernel) -> None:
     renumber(kernel, {axis: place for place, axis in enumerate(order)}, Space(sizes, reduced))
 
 
-def merge_axes(kernel: Kernel) -> None:
-    """Merge what can be merged, and see the params accordingly."""
+def merge_axes(kernel: Kernel, firsts: Iterable[int] = ()) -> Mapping[int, int]:
+    """Merge what can be merged, but `firsts` with the axes before them, and see the params
+    accordingly; the new number of each axis."""
     space = kernel.space
     groups: list[list[int]] = []
     for axis in range(len(space.sizes)):
-        if axis and _joins(kernel, axis - 1):
+        if axis and axis not in firsts and _joins(kernel, axis - 1):
             groups[-1].append(axis)
         else:
             groups.append([axis])
@@ -51,6 +52,7 @@ def merge_axes(kernel: Kernel) -> None:
         if mine and all(plain for _, plain in mine):
             _regroup(kernel, param, mine[0][0], {frozenset(group) for group in groups})
     renumber(kernel, mapping, Space(sizes, reduced))
+    return mapping
 
 
 def _accesses(kernel: Kernel) -> Iterable[tuple[Param, list[tuple[Place, bool]]]]:

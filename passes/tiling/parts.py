@@ -4,10 +4,11 @@ Comes in: tile funcs, from whoever writes them. Goes out: `Stages`, from which `
 Never: a size of a call: all sizes are in the symbols of the kernel func.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from ...ir.attributes import Shape
-from ...ir.dims import Size
+from ...ir.dims import Size, Symbol
 from ...ir.func import Func
 from ...ir.types import Tensor
 
@@ -44,11 +45,21 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
+class Within:
+    """Stages of another func, which are handed these arrays of those around them; `known` says
+    what symbols are that those around do not have."""
+
+    stages: "Stages"
+    arrays: tuple[int, ...]
+    known: Mapping[Symbol, Size] = field(default_factory=dict[Symbol, Size])
+
+
+@dataclass(frozen=True, slots=True)
 class Stages:
     """All launches; `in_place` has the numbers of reads and writes that may be one array."""
 
     source: Func
-    stages: tuple[Stage | Choice, ...]
+    stages: tuple[Stage | Choice | Within, ...]
     rooms: tuple[Tensor, ...] = ()
     in_place: frozenset[tuple[int, int]] = frozenset()
 
@@ -59,6 +70,8 @@ class Stages:
         for stage in self.stages:
             if isinstance(stage, Choice):
                 found.update(dict.fromkeys([*stage.enough.funcs, *stage.below.funcs]))
+            elif isinstance(stage, Within):
+                found.update(dict.fromkeys(stage.stages.funcs))
             else:
                 found[stage.func] = None
         return list(found)

@@ -5,12 +5,13 @@ what it keeps, reduces and stores.
 Never: memory; a node that is kept gets it from whoever writes the loops.
 """
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from .kernel import Kernel, Node, Output
 from .schedule import COSTLY
+from .space import Index
 
 
 @dataclass(slots=True)
@@ -43,6 +44,35 @@ def plan_loops(kernel: Kernel) -> list[Loop]:
         roots += [output.node for output in loop.outputs]
         _fill(kernel, loop, roots, loops[:number], costly)
     return loops
+
+
+def needed(
+    kernel: Kernel, roots: Iterable[Node], known: Container[Node] = frozenset()
+) -> list[Node]:
+    """The nodes that these need, but for reductions and what is known, in program order."""
+    found, pending = set[Node](), [*roots]
+    while pending:
+        node = pending.pop()
+        if node not in found and node not in known and not node.reduces:
+            found.add(node)
+            pending += node.operands
+    return [node for node in kernel.nodes if node in found]
+
+
+def lent_by(
+    loops: Sequence[Loop], first: int, node: Node, lent: dict[Output, int]
+) -> Output | None:
+    """A result in whose memory what the `first` loop keeps can wait: nobody reads it after the
+    result is stored, or any longer what waited there before; `lent` says until when that is."""
+    axes = tuple(Index(axis) for axis in node.axes)
+    last = max(number for number, loop in enumerate(loops) if node in loop.reread)
+    for loop in loops[last:]:
+        for output in loop.outputs:
+            fits = output.at == axes and output.param.dtype is node.value.dtype
+            if fits and lent.get(output, 0) <= first:
+                lent[output] = last
+                return output
+    return None
 
 
 def _fill(

@@ -1,7 +1,7 @@
-"""A kernel of tiles: what one program of the grid does.
+"""What one program of the grid does at its tile of the parallel axes: loops along the others.
 
-Comes in: a `Kernel` whose axes are final, and a schedule. Goes out: a tile func, and its grid in
-the symbols of the tensor func.
+Comes in: a `Kernel` whose axes are final, and an `Emitter` at the beginning of its tile func. Goes
+out: the body of the func.
 Never: a launch, or a size of a machine.
 """
 
@@ -10,55 +10,29 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...ir import tile
-from ...ir.attributes import Shape
-from ...ir.func import Func, Yield
+from ...ir.func import Yield
 from ...ir.types import INDEX
 from ...ir.values import AnyValue
 from .emit import Emitter, Scope
 from .kernel import Kernel, Node, Output
-from .opening import close_func, open_func, place_name
+from .opening import place_name
 from .outside import is_neutral, leaf_paddings
-from .plan import Loop, plan_loops
+from .plan import Loop, lent_by, needed, plan_loops
 from .reductions import carried_on, finished, first_carries, outside, place_dtype
-from .schedule import Schedule, tiles_of
 from .sizes import Names
 from .space import Index
 
-GRID_AXES = 3
-
-
-def build_program(kernel: Kernel, schedule: Schedule) -> tuple[Func, Shape]:
-    """The tile func of a kernel, and its grid."""
-    tiles = tiles_of(kernel, schedule)
-    grid_axes, looped = _shared_out(kernel.space.parallel)
-    counts = [(kernel.space.sizes[axis], tiles[axis]) for axis in grid_axes]
-    opening = open_func(kernel.func, kernel.params, counts, schedule)
-    func, sizes = opening.func, opening.sizes
-    steps = [*looped, *kernel.space.reduced]
-    depths = dict.fromkeys(grid_axes, 0) | {axis: at for at, axis in enumerate(steps, 1)}
-    views = dict(zip(kernel.params, func.arguments, strict=True))
-    emitter = Emitter(kernel, tiles, sizes, views, depths, len(looped))
-    starts = dict(zip(grid_axes, opening.starts, strict=True))
-    _Program(kernel, emitter, opening.names).write(starts, looped)
-    close_func(func, sizes.builder)
-    return func, opening.grid
-
-
-def _shared_out(parallel: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The axes of the grid, and those over which each program loops."""
-    if len(parallel) <= GRID_AXES:
-        return tuple(parallel), ()
-    first, last = tuple(parallel[: GRID_AXES - 1]), parallel[-1]
-    return (*first, last), tuple(parallel[GRID_AXES - 1 : -1])
-
 
 @dataclass(slots=True)
-class _Program:
+class Program:
+    """`kept` has the memory of what loops leave for later ones: their own, or that of a result;
+    what is `stored` there as a result needs not be kept beside."""
+
     kernel: Kernel
     emitter: Emitter
     names: Names
     kept: dict[Node, AnyValue] = field(default_factory=dict[Any, Any])
-    stored: dict[Node, Output] = field(default_factory=dict[Any, Any])
+    stored: set[Node] = field(default_factory=set[Any])
 
     def write(self, starts: dict[int, AnyValue], looped: Sequence[int]) -> None:
         """The whole body but for its return."""
@@ -73,75 +47,74 @@ class _Program:
             self._loop(loop, f"level{number}")
         reduced = {*self.kernel.space.reduced}
         rest = [each for each in self.kernel.outputs if not reduced & {*each.node.axes}]
-        self.emitter.emit(self._needed([output.node for output in rest]))
+        self.emitter.emit(needed(self.kernel, [output.node for output in rest]))
         for output in rest:
             self.emitter.store(output)
         return []
 
-    def _needed(self, roots: Sequence[Node]) -> list[Node]:
-        """The nodes that these need and that no loop has left, in program order."""
-        needed, pending = set[Node](), [*roots]
-        while pending:
-            node = pending.pop()
-            if node not in needed and not node.reduces:
-                needed.add(node)
-                pending += node.operands
-        return [node for node in self.kernel.nodes if node in needed]
-
     def _loop(self, loop: Loop, label: str) -> None:
         """One run along the reduced axes, and what it has reduced."""
-        emitter = self.emitter
-        masked = [axis for axis in self.kernel.space.reduced if emitter.tiles[axis] != 1]
-        emitter.paddings = leaf_paddings(loop, masked)
-        carries: list[AnyValue] = []
-        counts: list[int] = []
-        for node in loop.reductions:
-            made = self._first(node)
-            counts.append(len(made))
-            carries += made
+        masked = self._masked(loop)
+        firsts = [self._first(node) for node in loop.reductions]
+        counts = [len(each) for each in firsts]
 
         def body(inside: Sequence[AnyValue]) -> list[AnyValue]:
-            return self._round(loop, masked, counts, inside)
+            return _flat(self._round(loop, masked, _grouped(inside, counts)))
 
-        carried = iter(self._nest(self.kernel.space.reduced, carries, body, label))
-        for node, count in zip(loop.reductions, counts, strict=True):
-            mine = [next(carried) for _ in range(count)]
-            builder = emitter.scopes[-1].builder
-            builder.location = node.location
-            axes = [
-                place
-                for place, axis in enumerate(node.operands[0].axes)
-                if axis in self.kernel.space.reduced
-            ]
-            result = finished(builder, node.op, mine, axes, wide=self.kernel.chunk is not None)
-            if not node.axes:
-                result = builder.emit(tile.Extract, result)
-            emitter.set(node, result)
+        carried = self._nest(self.kernel.space.reduced, _flat(firsts), body, label)
+        for node, mine in zip(loop.reductions, _grouped(carried, counts), strict=True):
+            self._finish(node, mine)
+
+    def _masked(self, loop: Loop) -> list[int]:
+        """The reduced axes that tiles may stick out of; loads are padded accordingly."""
+        masked = [axis for axis in self.kernel.space.reduced if self.emitter.tiles[axis] != 1]
+        self.emitter.paddings = leaf_paddings(loop, masked)
+        return masked
 
     def _first(self, node: Node) -> list[AnyValue]:
         builder, axes = self.emitter.scopes[-1].builder, node.operands[0].axes
         builder.location = node.location
         innermost = axes.index(self.kernel.space.reduced[-1])
-        return first_carries(builder, node.op, self.emitter.shape(axes), innermost)
+        return first_carries(builder, node.op, self._carried_shape(node), innermost)
+
+    def _carried_shape(self, node: Node) -> tuple[int, ...]:
+        return self.emitter.shape(node.operands[0].axes)
+
+    def _finish(self, node: Node, carries: list[AnyValue]) -> None:
+        """Make the result of a reduction of what its last round has carried."""
+        builder = self.emitter.scopes[-1].builder
+        builder.location = node.location
+        axes = self._reduced_places(node)
+        result = finished(builder, node.op, carries, axes, wide=self.kernel.chunk is not None)
+        if not node.axes:
+            result = builder.emit(tile.Extract, result)
+        self.emitter.set(node, result)
+
+    def _reduced_places(self, node: Node) -> list[int]:
+        """Which axes of a reduction's operand are reduced."""
+        axes, reduced = node.operands[0].axes, self.kernel.space.reduced
+        return [place for place, axis in enumerate(axes) if axis in reduced]
 
     def _round(
-        self, loop: Loop, masked: list[int], counts: list[int], inside: Sequence[AnyValue]
-    ) -> list[AnyValue]:
-        """What one round computes, keeps, stores and carries on."""
-        emitter, carries = self.emitter, iter(inside)
+        self, loop: Loop, masked: list[int], carries: Sequence[list[AnyValue]]
+    ) -> list[list[AnyValue]]:
+        """What one round computes, keeps, stores and, for each reduction, carries on."""
+        emitter = self.emitter
         for node in loop.reread:
             self._reread(node)
         emitter.emit(loop.computed)
         for node in loop.kept:
-            if node in self.kept:
+            if node not in self.stored:
                 self._keep(node)
-        on: list[AnyValue] = []
-        for node, count in zip(loop.reductions, counts, strict=True):
-            mine = [next(carries) for _ in range(count)]
-            on += self._carried_on(loop, node, mine, masked)
+        pairs = zip(loop.reductions, carries, strict=True)
+        on = [self._carried_on(loop, node, mine, masked) for node, mine in pairs]
         for output in loop.outputs:
-            emitter.store(output)
+            self._store(output)
         return on
+
+    def _store(self, output: Output) -> None:
+        """Store what a round has of a result."""
+        self.emitter.store(output)
 
     def _carried_on(
         self, loop: Loop, node: Node, carries: list[AnyValue], masked: list[int]
@@ -158,7 +131,11 @@ class _Program:
         places = None
         if len(carries) == 2:
             places = emitter.places(operand, place_dtype(op))  # pyright: ignore[reportArgumentType]
-        return carried_on(builder, op, carries, x, places)
+        return carried_on(builder, op, carries, self._folded(node, x), places)
+
+    def _folded(self, node: Node, x: AnyValue) -> AnyValue:
+        """What of a tile is combined with what is carried."""
+        return x
 
     def _nest(
         self,
@@ -191,55 +168,78 @@ class _Program:
         extent = sizes.scalar(self.kernel.space.sizes[axis])
         if chunk is None or axis != self.kernel.space.reduced[0]:
             return sizes.number(0), extent
-        builder, number, binary = sizes.builder, sizes.number(chunk), tile.BinaryKind
-        lower = builder.emit(tile.Binary, self.emitter.start(0), number, kind=binary.MULTIPLY)
-        end = builder.emit(tile.Binary, lower, number, kind=binary.ADD)
-        return lower, builder.emit(tile.Binary, end, extent, kind=binary.MINIMUM)
+        return self._chunk(self.emitter.start(0), chunk, extent)
+
+    def _chunk(self, program: AnyValue, length: int, extent: AnyValue) -> tuple[AnyValue, AnyValue]:
+        """Where the chunk of a program begins and ends."""
+        builder, number = self.emitter.sizes.builder, self.emitter.sizes.number(length)
+        kinds = tile.BinaryKind
+        lower = builder.emit(tile.Binary, program, number, kind=kinds.MULTIPLY)
+        end = builder.emit(tile.Binary, lower, number, kind=kinds.ADD)
+        return lower, builder.emit(tile.Binary, end, extent, kind=kinds.MINIMUM)
 
     def _make_room(self, loops: Sequence[Loop]) -> None:
-        """Memory for what loops keep: that of a result, if it is one, or scratch."""
-        for loop in loops:
+        """Memory for what loops keep: that of a result, if there is one, or scratch."""
+        lent: dict[Output, int] = {}
+        for number, loop in enumerate(loops):
             for node in loop.kept:
-                output = self._stored(node, loop)
+                output = _stored(node, loop)
                 if output is not None:
-                    self.stored[node] = output
-                    continue
-                shape = [
-                    self.names.of(self.kernel.space.sizes[axis])
-                    if axis in self.kernel.space.reduced
-                    else self.emitter.tiles[axis]
-                    for axis in node.axes
-                ]
-                builder = self.emitter.sizes.builder
-                dtype = node.value.dtype
-                self.kept[node] = builder.emit(tile.Scratch, shape=shape, dtype=dtype)
-                self.kept[node].name = "kept"
+                    self.stored.add(node)
+                else:
+                    output = lent_by(loops, number, node, lent)
+                home = None if output is None else self.emitter.views[output.param]
+                self.kept[node] = self._scratch(node) if home is None else home
 
-    def _stored(self, node: Node, loop: Loop) -> Output | None:
-        """The output by which a loop stores the node itself."""
-        axes = tuple(Index(axis) for axis in node.axes)
-        mine = (each for each in loop.outputs if each.node is node and each.at == axes)
-        return next(mine, None)
+    def _scratch(self, node: Node) -> AnyValue:
+        """Memory for the tiles of a node along the reduced axes."""
+        reduced = self.kernel.space.reduced
+        shape = [
+            self.names.of(self.kernel.space.sizes[axis]) if axis in reduced else self._width(axis)
+            for axis in node.axes
+        ]
+        scratch = self.emitter.sizes.builder.emit(tile.Scratch, shape=shape, dtype=node.value.dtype)
+        scratch.name = "kept"
+        return scratch
 
-    def _kept_at(self, node: Node) -> list[AnyValue]:
-        reduced, zero = self.kernel.space.reduced, self.emitter.sizes.number(0)
-        return [self.emitter.start(axis) if axis in reduced else zero for axis in node.axes]
+    def _width(self, axis: int) -> int:
+        """How many places along a parallel axis a program has to keep something of."""
+        return self.emitter.tiles[axis]
+
+    def _kept_at(self, node: Node) -> tuple[AnyValue, list[AnyValue]]:
+        """The view in which a node's tile is kept, and where."""
+        emitter, view = self.emitter, self.kept[node]
+        if not isinstance(view.op, tile.Scratch):
+            return view, [emitter.start(axis) for axis in node.axes]
+        reduced, zero = self.kernel.space.reduced, emitter.sizes.number(0)
+        return view, [emitter.start(axis) if axis in reduced else zero for axis in node.axes]
 
     def _keep(self, node: Node) -> None:
         builder = self.emitter.scopes[-1].builder
         builder.location = node.location
-        builder.emit_all(tile.Store, self.kept[node], self.emitter.tile(node), self._kept_at(node))
+        view, offsets = self._kept_at(node)
+        builder.emit_all(tile.Store, view, self.emitter.tile(node), offsets)
 
     def _reread(self, node: Node) -> None:
         emitter = self.emitter
         builder = emitter.scopes[-1].builder
         builder.location = node.location
-        if node in self.kept:
-            view, offsets = self.kept[node], self._kept_at(node)
-        else:
-            view = emitter.views[self.stored[node].param]
-            offsets = [emitter.start(axis) for axis in node.axes]
-        padding = emitter.paddings[node]
-        shape = emitter.shape(node.axes)
-        loaded = builder.emit(tile.Load, view, offsets, shape=shape, padding=padding)
-        emitter.set(node, loaded)
+        view, offsets = self._kept_at(node)
+        padding, shape = emitter.paddings[node], emitter.shape(node.axes)
+        emitter.set(node, builder.emit(tile.Load, view, offsets, shape=shape, padding=padding))
+
+
+def _stored(node: Node, loop: Loop) -> Output | None:
+    """The output by which a loop stores the node itself."""
+    axes = tuple(Index(axis) for axis in node.axes)
+    mine = (each for each in loop.outputs if each.node is node and each.at == axes)
+    return next(mine, None)
+
+
+def _flat(groups: Sequence[list[AnyValue]]) -> list[AnyValue]:
+    return [value for group in groups for value in group]
+
+
+def _grouped(values: Sequence[AnyValue], counts: Sequence[int]) -> list[list[AnyValue]]:
+    rest = iter(values)
+    return [[next(rest) for _ in range(count)] for count in counts]

@@ -81,6 +81,19 @@ def carried_on(
     ]
 
 
+def folded(builder: Builder, op: Any, x: AnyValue, axes: Sequence[int]) -> AnyValue:
+    """The elements of a tile combined along axes, of which one place is left, in the dtype that is
+    carried."""
+    wide = sum_dtype(op)
+    if wide is not x.dtype:
+        x = builder.emit(tile.Cast, x, dtype=wide)
+    shape: list[int] = [*x.type.shape]
+    for axis in axes:
+        shape[axis] = 1
+    x = _reduced(builder, x, axes, KINDS[op.__class__][1])
+    return x if x.type.shape == tuple(shape) else builder.emit(tile.Reshape, x, shape=tuple(shape))
+
+
 def finished(
     builder: Builder, op: Any, carries: Sequence[AnyValue], axes: Sequence[int], wide: bool = False
 ) -> AnyValue:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from ...ir import tensor
 from ...ir.dtypes import DType
 from ...ir.tensor import transcendental
+from ...ir.tensor.arg_reduce import ArgReduction
 from .kernel import Kernel, Node
 from .space import Refused
 
@@ -34,11 +35,11 @@ COSTLY = (
 class KernelShape:
     """What matters of a kernel for the size of its tiles.
 
-    `kind` is "map", "rows" (with reductions) or "contract", of which only the dtype of the operands
-    and that of the sums are told. `narrowest` and `widest` are among the dtypes that
-    it holds along the vector axis. `vector_reduced`: the vectors run along a reduced axis.
-    `transposed`: some read runs along another axis, which is tiled by "m". `live`: how many tiles
-    are needed at once. `costly`: there are functions such as exp, or divisions.
+    `kind` is "map", "rows" (with reductions), "sort", or "contract", "convolve" or "attention", of
+    which only the dtype of the operands and that of the sums are told. `narrowest` and `widest` are
+    among the dtypes that it holds along the vector axis. `vector_reduced`: the vectors run along a
+    reduced axis. `transposed`: some read runs along another axis, which is tiled by "m". `live`:
+    how many tiles are needed at once. `costly`: there are functions such as exp, or divisions.
     """
 
     kind: str
@@ -52,13 +53,29 @@ class KernelShape:
 
 Schedule = Mapping[str, int]
 """`n`: elements of a tile along the vector axis; `m`: along the other axis of a transposed read;
-`unroll`: rows that are reduced at once where vectors run along a parallel axis.
+`unroll`: rows that are reduced at once where vectors run along a parallel axis; `wide`: elements of
+a row that stream past one program there, whose sums wait in memory, or without it one tile. Where
+vectors run along the reduced axis, one program sums `across` so many rows as they pass, unless a
+row has more than `columns` elements; without it, sums across rows are a kernel of their own.
 
 Of contractions, `m` and `n`: the block of the product that is kept in registers; `k`: a chunk of a
 panel; `kept`: rows of panels of the right operand that stay near while all of the left ones pass.
 A product of at most `alone` elements is made by programs that pack for themselves, each for a
 `chunk` of k; one of at most `few` rows from `together` rows of the right operand at a time, in
-`beside` blocks beside each other."""
+`beside` blocks beside each other. Maps that follow are computed for `rows` rows of a block at a
+time, or without it for all of them.
+
+Of convolutions, `m`, `n` and `k` are as of contractions, with channels for rows and pixels for
+columns; a program makes at most `beside` blocks of pixels, of which it packs as many as have `kept`
+rows together, `vector` pixels at once.
+
+Of sorts, of which the dtype of keys is told: a pass looks at `digit` bits; a program has a `chunk`
+of a long line; lines of at most `short` elements, or a fourth of that, are tiles. Where at most one
+of `share` elements is wanted, programs have `room` for so many candidates beyond those.
+
+Of attentions, `m`, `n` and `k` are as of contractions, rows being queries or keys, columns the
+others; a program has at most `queries` rows, and keeps the scores of `keys` columns at a time,
+which it changes for `rows` rows at once."""
 
 Chooser = Callable[[KernelShape], Schedule]
 
@@ -93,7 +110,9 @@ def tiles_of(kernel: Kernel, schedule: Schedule) -> tuple[int, ...]:
     if across is not None:
         tiles[across] = schedule.get("m", 1)
     elif rows and len(rows) == len(kernel.space.reduced):
-        tiles[rows[-1]] = schedule.get("unroll", 1)
+        # A search keeps the rows of a tile apart, in memory if there is a line for each.
+        apart = "wide" in schedule and any(isinstance(x.op, ArgReduction) for x in kernel.nodes)
+        tiles[rows[-1]] = 1 if apart else schedule.get("unroll", 1)
     return tuple(tiles)
 
 

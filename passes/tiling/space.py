@@ -74,6 +74,24 @@ def find_space(func: Func) -> Space:
     return Space(sizes, *reduced)
 
 
+def crossings(func: Func) -> list[int]:
+    """The results that are reduced across the rows: along all axes but those, with the last one
+    among them, along which the kernel reduces all else; nothing in the kernel reads them."""
+    reductions = [op for op in func.body if isinstance(op, Reduction | ArgReduction)]
+    if len({axes_of(op) for op in reductions}) < 2:
+        return []
+    sizes = max((extents(op.x.type.shape) for op in reductions), key=len)
+    along = {op: frozenset(_reduced(op, sizes)) for op in reductions}
+    across = [op for op in reductions if len(sizes) - 1 not in along[op]]
+    every = frozenset(range(len(sizes)))
+    rows = {along[op] for op in reductions if op not in across}
+    fits = len(rows) == 1 and all(along[op] == every.difference(*rows) for op in across)
+    read = any(not use.terminator for op in across for use in op.results[0].uses)
+    if not fits or read or any(isinstance(op, ArgReduction) for op in across):
+        return []
+    return [number for number, result in enumerate(func.results) if result.op in across]
+
+
 def extents(shape: Iterable[Size]) -> Shape:
     """A shape without the axes of size 1."""
     return tuple(size for size in shape if size != 1)

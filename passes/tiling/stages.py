@@ -13,15 +13,16 @@ from ...ir.attributes import Shape
 from ...ir.dims import Size, Symbol, ceil_div, substitute
 from ...ir.func import Func
 from ...ir.types import Tensor
+from .across import across_stages
 from .alone import alone_stages
+from .build import build_stage
 from .kernel import Kernel
 from .merge import merge_axes, order_axes
-from .parts import Choice, Part, Stage, Stages
-from .program import build_program
+from .parts import Choice, Stage, Stages
 from .read import read_kernel
 from .schedule import Chooser, shape_of
 from .sizes import Unnamed
-from .space import Refused
+from .space import Refused, crossings
 from .split import chunk_length, chunks_of, combining_func, partial_kernel
 
 MANY_PROGRAMS = 64
@@ -33,6 +34,9 @@ def tile_kernel(func: Func, choose: Chooser) -> Stages:
     alone = alone_stages(func, choose)
     if alone is not None:
         return alone
+    across = crossings(func)
+    if across:
+        return across_stages(func, across, choose, tile_kernel)
     kernel = _prepared(read_kernel(func))
     arrays = range(len(func.arguments) + len(func.results))
     whole = _stage(kernel, choose, arrays)
@@ -59,21 +63,10 @@ def _prepared(kernel: Kernel, merged: bool = True) -> Kernel:
 def _stage(kernel: Kernel, choose: Chooser, arrays: Sequence[int]) -> Stage:
     """A kernel as one stage; `arrays` are the numbers of what it reads and then writes."""
     try:
-        return _built(kernel, choose, arrays)
+        return build_stage(kernel, choose(shape_of(kernel)), arrays)
     except Unnamed:  # a size is needed that no array has any more
-        return _built(_prepared(read_kernel(kernel.func), merged=False), choose, arrays)
-
-
-def _built(kernel: Kernel, choose: Chooser, arrays: Sequence[int]) -> Stage:
-    func, grid = build_program(kernel, choose(shape_of(kernel)))
-    count = len(kernel.func.arguments)
-    reads = tuple(
-        Part(arrays[param.number], param.shape) for param in kernel.params if not param.written
-    )
-    writes = tuple(
-        Part(arrays[count + param.number], param.shape) for param in kernel.params if param.written
-    )
-    return Stage(func, reads, writes, grid)
+        kernel = _prepared(read_kernel(kernel.func), merged=False)
+        return build_stage(kernel, choose(shape_of(kernel)), arrays)
 
 
 def _split(kernel: Kernel, length: int, count: Size, choose: Chooser) -> Stages:
@@ -84,7 +77,7 @@ def _split(kernel: Kernel, length: int, count: Size, choose: Chooser) -> Stages:
     combining, types, used = combining_func(kernel, chunks)
     rooms = range(writes.stop, writes.stop + len(types))
     chunked = _prepared(partial_kernel(read_kernel(func), chunks, length))
-    partial = _built(chunked, choose, [*reads, *rooms])
+    partial = build_stage(chunked, choose(shape_of(chunked)), [*reads, *rooms])
     partial.func.name = f"{func.name}_parts"
     combined = _stage(_prepared(read_kernel(combining)), choose, [*rooms, *used, *writes])
     known = {chunks: count}

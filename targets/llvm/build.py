@@ -1,67 +1,78 @@
-"""Funcs of the loop floor as functions to call.
+"""Kernels of tiles as functions to call.
 
-Comes in: kernels. Goes out: `Kernels`, with machine code from the cache where it has it.
-Never: a kernel that is printed, compiled or stored twice.
+Comes in: funcs of the tile floor, under the names of their code. Goes out: for each its function,
+with machine code from the cache where it has it, or the reason why there is none.
+Never: a kernel that is lowered, compiled or stored twice.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from ...ir.errors import IRError
 from ...ir.func import Func
 from ...ir.locations import Location
 from ...ir.printer import print_func
+from ...passes.bind_cpu import Refused
 from ...passes.reproducer import FOLDER_VARIABLE, write_aside
 from .cache import Cache, default_cache, key_of
 from .compile import CompileError
-from .load import Kernels, load
+from .load import load
+from .lower import lower, text_of
 from .machines import host
 from .printer import print_llvm
 from .workers import workers
+from .writer import Refused as NoInstruction
 
 LINES_AT_MOST = 4
+PACKAGE = Path(__file__).parents[2]
+SOURCES = ("ir", "passes", "targets")
 
 
 class KernelError(IRError):
     """LLVM does not take a kernel: a bug of ours, with the files that show it."""
 
 
-def build(funcs: Sequence[Func], cache: Cache | None = None) -> Kernels:
-    """Code of this processor for each func, under its name."""
+def build(funcs: Mapping[str, Func], cache: Cache | None = None) -> dict[str, Any]:
+    """For each kernel its function, or the `IRError` that says why it has none."""
     machine, cache = host(), cache or default_cache()
-    texts = {func.name: print_llvm([func], machine) for func in funcs}
-    keys = {name: key_of(text, machine) for name, text in texts.items()}
+    keys = {name: key_of(f"{name} {sources()}", machine) for name in funcs}
     objects = {name: code for name, key in keys.items() if (code := cache.get(key)) is not None}
-    missing = [func for func in funcs if func.name not in objects]
-    return linked(objects | compiled(missing, texts, keys, cache), funcs, texts)
+    missing = [name for name in funcs if name not in objects]
+    refused: dict[str, Any] = {}
+    texts = [text_of(funcs[name], name) for name in missing]
+    for name, made in zip(missing, workers().compile(texts, machine), strict=True):
+        if isinstance(made, CompileError):
+            refused[name] = reason(funcs[name], name, str(made))
+        else:
+            cache.put(keys[name], made)
+            objects[name] = made
+    return refused | (linked(objects, missing, funcs) if objects else {})
 
 
-def compiled(
-    funcs: Sequence[Func], texts: Mapping[str, str], keys: Mapping[str, str], cache: Cache
-) -> dict[str, bytes]:
-    """The object of each func's text; a text is a module of its own, so that it has its own place
-    in the cache."""
-    if not funcs:
-        return {}
-    objects: dict[str, bytes] = {}
-    made = workers().compile([texts[func.name] for func in funcs], host())
-    for func, code in zip(funcs, made, strict=True):
-        if isinstance(code, CompileError):
-            raise failure(func, texts[func.name], str(code))
-        cache.put(keys[func.name], code)
-        objects[func.name] = code
-    return objects
+def reason(func: Func, name: str, message: str) -> IRError:
+    """Why a kernel that was not compiled has no code, in the user's lines; if it should have some,
+    that is an error."""
+    try:
+        loops = lower(func, host(), name)
+        text = print_llvm([loops], host())
+    except (Refused, NoInstruction) as refusal:
+        return refusal
+    raise failure(loops, text, message)
 
 
 def linked(
-    objects: Mapping[str, bytes], funcs: Sequence[Func], texts: Mapping[str, str]
-) -> Kernels:
-    """The functions in objects, of which some were made of these funcs just now."""
+    objects: Mapping[str, bytes], compiled: Iterable[str], funcs: Mapping[str, Func]
+) -> dict[str, Any]:
+    """The functions in objects, of which some were compiled just now."""
     try:
-        return load([*objects.values()], [*objects])
+        return dict(load([*objects.values()], [*objects]))
     except RuntimeError as problem:  # something is called that is not there
-        raise failure(funcs[0], "\n".join(texts.values()), str(problem)) from problem
+        name = next(iter([*compiled, *objects]))
+        raise reason(funcs[name], name, str(problem)) from problem
 
 
 def failure(func: Func, text: str, message: str) -> KernelError:
@@ -82,3 +93,11 @@ def _lines(func: Func) -> Location:
     for op in func.walk():
         location = location.union(op.location)
     return Location(*location[:LINES_AT_MOST])
+
+
+@cache
+def sources() -> str:
+    """What tells one state of the compiler's own files from another."""
+    paths = sorted(path for folder in SOURCES for path in (PACKAGE / folder).rglob("*.py"))
+    states = [(str(path), (about := path.stat()).st_size, about.st_mtime_ns) for path in paths]
+    return sha256(repr(states).encode()).hexdigest()

@@ -7,6 +7,7 @@ order in which `passes/bind_cpu` lists a kernel's arguments.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from math import prod
 from typing import Any, NamedTuple
 
@@ -18,10 +19,13 @@ from ...ir.func import Func
 from ...ir.payloads import Array
 from ...ir.types import View
 from .load import FFI
-from .memory import Pool
+from .memory import ALIGNMENT, SCRATCH_KEPT, Pool, Scratch
 
 Shape = tuple[int, ...]
 GRID_AXES = 3
+BYTES = np.dtype(np.uint8)
+FROM_BUFFER: Any = FFI.from_buffer
+SCRATCH = Scratch()
 
 
 class Kernel(NamedTuple):
@@ -49,7 +53,10 @@ class Launcher:
     Slots are filled once with all that sizes decide, and used again by later calls.
     """
 
-    __slots__ = ("_code", "_free", "_grid", "_pointers", "_pool", "_scalars", "_scratch", "_slots")
+    __slots__ = (
+        "_addresses", "_buffers", "_code", "_free", "_grid", "_pool", "_room", "_scalars",
+        "_scratch", "_slots",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -59,24 +66,30 @@ class Launcher:
         given: Mapping[Symbol, int],
         pool: Pool,
     ) -> None:
-        slots, pointers, scalars = list[int](), list[tuple[int, int]](), list[tuple[int, int]]()
-        for place, shape in enumerate(shapes):
+        slots, scalars = list[int](), list[tuple[int, int]]()
+        buffers, addresses = list[tuple[int, int]](), list[tuple[int, int]]()
+        arguments = kernel.func.arguments
+        for place, (shape, argument) in enumerate(zip(shapes, arguments, strict=True)):
             if shape is None:
                 scalars.append((len(slots), place))
                 slots.append(0)
             else:
-                pointers.append((len(slots), place))
-                slots += [0, *shape, *_strides(shape)]
+                known = buffers if is_buffer(argument.type.dtype.storage) else addresses
+                known.append((len(slots), place))
+                slots += [0, *shape, *strides_of(shape)]
         sizes = kernel.symbols(shapes, given)
-        self._scratch: list[tuple[int, tuple[int], Any]] = []
+        self._scratch: list[tuple[int, int]] = []
+        self._room = 0
         for count, dtype in kernel.scratch:
             elements = count if isinstance(count, int) else evaluate(count, sizes)
-            self._scratch.append((len(slots), (elements,), dtype.storage))
+            self._scratch.append((len(slots), self._room))
+            self._room += -(-elements * dtype.storage.itemsize // ALIGNMENT) * ALIGNMENT
             slots.append(0)
-        self._slots, self._pointers, self._scalars = slots, pointers, scalars
+        self._slots, self._scalars = slots, scalars
+        self._buffers, self._addresses = buffers, addresses
         self._free: list[Any] = []
         counts = (*grid, *[1] * (GRID_AXES - len(grid)))
-        self._grid = FFI.new("int64_t[]", counts) if all(counts) else None
+        self._grid: Any = FFI.new("int64_t[]", counts) if all(counts) else None
         self._code, self._pool = kernel.code, pool
 
     def __call__(self, arrays: Sequence[Array]) -> None:
@@ -84,18 +97,48 @@ class Launcher:
         if self._grid is None:
             return
         # Taken from the list and put back, so that no two threads have the same slots.
-        slots = self._free.pop() if self._free else FFI.new("uint64_t[]", self._slots)
-        for slot, place in self._pointers:
+        both = self._free.pop() if self._free else self._new_slots()
+        slots, pointers = both
+        for slot, place in self._buffers:
+            pointers[slot] = FROM_BUFFER(arrays[place])
+        for slot, place in self._addresses:
             slots[slot] = arrays[place].__array_interface__["data"][0]
         for slot, place in self._scalars:
             slots[slot] = _bits(arrays[place])
-        kept: list[Array] = []
-        for slot, shape, storage in self._scratch:
-            memory = self._pool.empty(shape, storage)
-            slots[slot] = memory.__array_interface__["data"][0]
-            kept.append(memory)
+        if self._room:
+            self._run_with_scratch(slots)
+        else:
+            self._code(slots, self._grid, 0, self._grid[0])
+        self._free.append(both)
+
+    def _new_slots(self) -> tuple[Any, Any]:
+        """The slots, and the same memory as pointers."""
+        slots = FFI.new("uint64_t[]", self._slots)
+        return slots, FFI.cast("void **", slots)
+
+    def _run_with_scratch(self, slots: Any) -> None:
+        """Run all programs with memory that is theirs alone."""
+        kept = None
+        if self._room <= SCRATCH_KEPT:
+            start = SCRATCH.at_least(self._room)
+        else:
+            kept = self._pool.empty((self._room,), BYTES)
+            start = kept.__array_interface__["data"][0]
+        for slot, offset in self._scratch:
+            slots[slot] = start + offset
         self._code(slots, self._grid, 0, self._grid[0])
-        self._free.append(slots)
+        del kept  # not before
+
+
+@cache
+def is_buffer(storage: Any) -> bool:
+    """Whether arrays of a dtype show their memory as a buffer; numpy's own do, and it is quick."""
+    empty: Any = np.empty(0, storage)
+    try:
+        memoryview(empty)
+    except ValueError:
+        return False
+    return True
 
 
 def _bits(number: Array) -> int:
@@ -103,6 +146,6 @@ def _bits(number: Array) -> int:
     return int.from_bytes(np.asarray(number).tobytes().ljust(8, b"\0"), "little")
 
 
-def _strides(shape: Shape) -> list[int]:
+def strides_of(shape: Shape) -> list[int]:
     """Row-major strides, in elements."""
     return [prod(shape[axis + 1 :]) for axis in range(len(shape))]

@@ -1,11 +1,11 @@
 """The host side of a compiled step: its ops as Python actions, once for each tuple of sizes.
 
 Comes in: a module whose main func is on the step floor, and its kernels by name. Goes out: a
-`Program`, which runs it on numpy arrays.
-Never: what a kernel computes. Kernels that are still on the tensor floor run in the interpreter.
+`Program`, which runs it on numpy arrays. What each op does, `actions` says.
+Never: what a kernel computes.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from threading import Lock
 from typing import Any
 
@@ -15,19 +15,14 @@ from ...ir import step
 from ...ir.dims import Size, Symbol, evaluate
 from ...ir.errors import ExecutionError, Unmet
 from ...ir.func import Func, Module
-from ...ir.interpreter import Frame
 from ...ir.payloads import Array
-from ...ir.shared.named import called, read_only
-from ...ir.types import Scalar, Shaped
+from ...ir.types import Shaped
 from ...ir.values import AnyValue, Block, Op
+from .actions import PREPARE, Action, Actions, Memory, run
 from .code import Code
-from .kernel import Kernel, Launcher
 from .memory import Pool
 
 Sizes = Mapping[Symbol, int]
-Memory = list[Any]
-"""What stands for each value of the func: an array, or a number of the host."""
-Action = Callable[[Memory], None]
 PREPARED_AT_MOST = 64
 
 
@@ -43,20 +38,19 @@ class Program:
         self.returned = [self.places[value] for value in func.results]
         self._empty = [None] * (len(self.places) - len(func.arguments))
         self._names = [symbol.name for symbol in func.symbols]
-        self._prepared: dict[tuple[int | None, ...], list[Action]] = {}
+        self._prepared: dict[tuple[int | None, ...], Actions] = {}
         self._lock = Lock()
 
     def __call__(self, buffers: Sequence[Array], sizes: Mapping[str, int]) -> tuple[Array, ...]:
         """Run the step on buffers of the target."""
         memory: Memory = [*buffers, *self._empty]
-        for act in self._actions(buffers, sizes):
-            act(memory)
+        run(self._actions(buffers, sizes), memory)
         results = tuple([memory[place] for place in self.returned])
         for result in results:
             result.flags.writeable = False
         return results
 
-    def _actions(self, buffers: Sequence[Array], given: Mapping[str, int]) -> list[Action]:
+    def _actions(self, buffers: Sequence[Array], given: Mapping[str, int]) -> Actions:
         """The actions for these sizes; those that are not given, the buffers' shapes say."""
         prepared = self._prepared.get(tuple([given.get(name) for name in self._names]))
         if prepared is not None:
@@ -79,15 +73,16 @@ class Preparation:
         self.program, self.sizes = program, sizes
         self.pool, self.module = program.pool, program.module
 
-    def all(self) -> list[Action]:
+    def all(self) -> Actions:
         """The actions of the whole step, once there is code for the kernels that it launches."""
         body = self.module.main.body
         self.program.code.make(self.launched(body))
         return self.block(body)
 
-    def block(self, block: Block) -> list[Action]:
+    def block(self, block: Block) -> Actions:
         """The actions of the ops of a block, in order."""
-        return [self._action(op) for op in block if not op.terminator]
+        ops = [op for op in block if not op.terminator and not self._only_launched(op)]
+        return [(self._action(op), op) for op in ops]
 
     def launched(self, block: Block) -> Iterator[str]:
         """The kernels that are launched with these sizes."""
@@ -108,6 +103,13 @@ class Preparation:
         """Where the value is kept."""
         return self.program.places[value]
 
+    def start(self, value: AnyValue) -> int:
+        """Where an array is kept that begins where this one does: all that code needs to know."""
+        op = value.op
+        while isinstance(op, step.View) and self._is_shape(op):
+            value, op = op.array, op.array.op
+        return self.place(value)
+
     def size(self, size: Size) -> int:
         """What a size is."""
         return size if isinstance(size, int) else evaluate(size, self.sizes)
@@ -120,15 +122,19 @@ class Preparation:
         prepare = PREPARE.get(op.__class__)
         if prepare is None:
             raise Unmet(f"the CPU has no {op.name}")
-        act = prepare(self, op)
+        return prepare(self, op)
 
-        def blamed(memory: Memory) -> None:
-            try:
-                act(memory)
-            except (Unmet, ValueError, IndexError, OverflowError, ArithmeticError) as problem:
-                raise ExecutionError(f"{op.name}: {problem}", op.location) from problem
+    def _is_shape(self, op: step.View) -> bool:
+        """Whether it shows the same memory, from its begin on."""
+        return op.part.dtype is op.array.dtype and self.size(op.offset) == 0
 
-        return blamed
+    def _only_launched(self, op: Op) -> bool:
+        """Whether it is a shape that nobody but code wants to know."""
+        if not isinstance(op, step.View) or not self._is_shape(op):
+            return False
+        kernels = [use.kernel for use in op.part.uses if isinstance(use, step.Launch)]
+        compiled = [name for name in kernels if self.program.code.get(name) is not None]
+        return len(compiled) == len(op.part.uses)
 
 
 def bind(func: Func, buffers: Sequence[Array], given: Mapping[str, int]) -> Sizes:
@@ -147,188 +153,6 @@ def bind(func: Func, buffers: Sequence[Array], given: Mapping[str, int]) -> Size
             found = f"is {sizes[symbol]}" if symbol in sizes else "is not given"
             raise ExecutionError(f"@{func.name}: the size {symbol.name} {found}", func.location)
     return sizes
-
-
-def _allocate(preparation: Preparation, op: step.Allocate) -> Action:
-    shape, storage = preparation.shape(op.array), op.array.dtype.storage
-    place, empty = preparation.place(op.array), preparation.pool.empty
-
-    def act(memory: Memory) -> None:
-        memory[place] = empty(shape, storage)
-
-    return act
-
-
-def _free(preparation: Preparation, op: step.Free) -> Action:
-    place = preparation.place(op.array)
-
-    def act(memory: Memory) -> None:
-        memory[place] = None
-
-    return act
-
-
-def _view(preparation: Preparation, op: step.View) -> Action:
-    source, place = preparation.place(op.array), preparation.place(op.part)
-    shape, storage = preparation.shape(op.part), op.part.dtype.storage
-    start = preparation.size(op.offset) * op.array.dtype.itemsize
-    stop = start + int(np.prod(shape, dtype=np.int64)) * storage.itemsize
-
-    def act(memory: Memory) -> None:
-        array = memory[source]
-        if (start, stop, storage) == (0, array.nbytes, array.dtype):
-            memory[place] = array.reshape(shape)
-        else:
-            memory[place] = (
-                array.reshape(-1).view(np.uint8)[start:stop].view(storage).reshape(shape)
-            )
-
-    return act
-
-
-def _row(preparation: Preparation, op: step.Row) -> Action:
-    source, index = preparation.place(op.array), preparation.place(op.index)
-    place = preparation.place(op.row)
-
-    def act(memory: Memory) -> None:
-        memory[place] = memory[source][int(memory[index]), ...]
-
-    return act
-
-
-def _dim(preparation: Preparation, op: step.Dim) -> Action:
-    size = np.asarray(preparation.shape(op.array)[op.axis], np.int64)
-    place = preparation.place(op.size)
-
-    def act(memory: Memory) -> None:
-        memory[place] = size
-
-    return act
-
-
-def _copy(preparation: Preparation, op: step.Copy) -> Action:
-    source, destination = preparation.place(op.source), preparation.place(op.destination)
-
-    def act(memory: Memory) -> None:
-        np.copyto(memory[destination], memory[source])
-
-    return act
-
-
-def _fill(preparation: Preparation, op: step.Fill) -> Action:
-    place, value = preparation.place(op.array), op.value.array
-
-    def act(memory: Memory) -> None:
-        memory[place].fill(value)
-
-    return act
-
-
-def _host(preparation: Preparation, op: step.Host) -> Action:
-    reads = [preparation.place(value) for value in op.reads]
-    writes = [preparation.place(value) for value in op.writes]
-
-    def act(memory: Memory) -> None:
-        called(
-            op.function,
-            *[read_only(memory[place]) for place in reads],
-            *[memory[place] for place in writes],
-        )
-
-    return act
-
-
-def _inside(preparation: Preparation, op: step.Inside) -> Action:
-    array, indices = preparation.place(op.array), preparation.place(op.indices)
-
-    def act(memory: Memory) -> None:
-        op.act(None, memory[array], memory[indices])
-
-    return act
-
-
-def _launch(preparation: Preparation, op: step.Launch) -> Action:
-    kernel = preparation.program.code.get(op.kernel)
-    return _interpreted(preparation, op) if kernel is None else _compiled(preparation, op, kernel)
-
-
-def _compiled(preparation: Preparation, op: step.Launch, kernel: Kernel) -> Action:
-    """The launch of a kernel that is machine code."""
-    values = (*op.reads, *op.writes)
-    places = [preparation.place(value) for value in values]
-    grid = [preparation.size(size) for size in op.grid]
-    shapes = [None if isinstance(v.type, Scalar) else preparation.shape(v) for v in values]
-    launch = Launcher(kernel, shapes, grid, preparation.sizes, preparation.pool)
-
-    def act(memory: Memory) -> None:
-        launch([memory[place] for place in places])
-
-    return act
-
-
-def _interpreted(preparation: Preparation, op: step.Launch) -> Action:
-    """The launch of a kernel that is still tensors."""
-    places = [preparation.place(value) for value in (*op.reads, *op.writes)]
-    split, module, sizes = len(op.reads), preparation.module, preparation.sizes
-
-    def act(memory: Memory) -> None:
-        arrays = [memory[place] for place in places]
-        with np.errstate(all="ignore"):
-            op.run(Frame(module, sizes), *map(read_only, arrays[:split]), *arrays[split:])
-
-    return act
-
-
-def _loop(preparation: Preparation, op: step.Loop) -> Action:
-    trip, index = preparation.size(op.trip), preparation.place(op.body.arguments[0])
-    actions = preparation.block(op.body)
-
-    def act(memory: Memory) -> None:
-        for count in range(trip):
-            memory[index] = np.asarray(count, np.int64)
-            for each in actions:
-                each(memory)
-
-    return act
-
-
-def _branch(preparation: Preparation, op: step.Branch) -> Action:
-    predicate = preparation.place(op.predicate)
-    on_true, on_false = preparation.block(op.on_true), preparation.block(op.on_false)
-
-    def act(memory: Memory) -> None:
-        for each in on_true if memory[predicate] else on_false:
-            each(memory)
-
-    return act
-
-
-def _when(preparation: Preparation, op: step.When) -> Action:
-    enough = preparation.size(op.size) >= op.at_least
-    actions = preparation.block(op.enough if enough else op.below)
-
-    def act(memory: Memory) -> None:
-        for each in actions:
-            each(memory)
-
-    return act
-
-
-PREPARE: dict[type[Op], Callable[[Preparation, Any], Action]] = {
-    step.Allocate: _allocate,
-    step.Branch: _branch,
-    step.Copy: _copy,
-    step.Dim: _dim,
-    step.Fill: _fill,
-    step.Free: _free,
-    step.Host: _host,
-    step.Inside: _inside,
-    step.Launch: _launch,
-    step.Loop: _loop,
-    step.Row: _row,
-    step.View: _view,
-    step.When: _when,
-}
 
 
 def _made_by(op: Op) -> list[AnyValue]:

@@ -7,13 +7,18 @@ interpreter; `Program.code.refused` says which, and why.
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ...ir.func import Func, Module
 from ...passes.bind_cpu import Refused
+from ...passes.complex_to_real import complex_to_real, names_of_parts, seen_as_complex
 from ...passes.fuse import Fused, fuse
+from ...passes.gather_launches import gather_launches
+from ...passes.meaning import named_by_meaning
 from ...passes.tiling import tile
 from ..account import Account, make_account
-from .code import Code, lower, named_by_meaning
+from .code import Code
+from .lower import lower
 from .machines import host
 from .memory import Pool
 from .printer import print_llvm
@@ -24,8 +29,9 @@ from .writer import Refused as NoInstruction
 
 def compile_step(module: Module, pool: Pool) -> Program:
     """Lower a step to tiles; its kernels are compiled when they are first launched."""
-    tiled = tile(_fused(module).module, chooser(host()))
-    return Program(tiled.module, Code(tiled.module, tiled.refused), pool)
+    tiled = tile(_fused(module).module, chooser(host()), shared=True)
+    gathered = gather_launches(tiled.module).module
+    return Program(gathered, Code(gathered, tiled.refused), pool)
 
 
 def account(module: Module, names: Sequence[str]) -> Account:
@@ -38,7 +44,10 @@ def account(module: Module, names: Sequence[str]) -> Account:
     reasons = {meaning: refusal(funcs[name]) for meaning, name in one_of.items()}
     refused = {name: reasons[meaning] for name, meaning in alike.items() if reasons[meaning]}
     runs = "kernels run one after the other"
-    return make_account(runs, fused, tiled, {**tiled.refused, **refused}, names)
+    together = gather_launches(tiled.module).together
+    if len(fused.part.clusters.graph.func.arguments) > len(names):
+        names = names_of_parts(module.main, names)
+    return make_account(runs, fused, tiled, together, {**tiled.refused, **refused}, names)
 
 
 def refusal(func: Func) -> str:
@@ -52,4 +61,8 @@ def refusal(func: Func) -> str:
 
 def _fused(module: Module) -> Fused:
     """Kernels as large as they may be, or with `BRIMSTONE_FUSE=0` one for each op."""
-    return fuse(module.main, apart=os.environ.get("BRIMSTONE_FUSE") == "0")
+    func = complex_to_real(module.main)
+    fused = fuse(func, apart=os.environ.get("BRIMSTONE_FUSE") == "0")
+    if func is module.main:
+        return fused
+    return replace(fused, module=seen_as_complex(fused.module, module.main))

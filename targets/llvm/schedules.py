@@ -13,12 +13,22 @@ FEW = 6
 """Up to so many tiles at once, each may take four registers; else two. Functions such as exp are
 long enough to keep the units busy with one or two, and their code is compiled as many times."""
 ROWS = 4
-"""So many rows are reduced at once where vectors run along another axis."""
+"""So many rows are reduced at once where vectors run along another axis; twice as many in a plain
+sum."""
+PLAIN = 2
+"""How many tiles at once a plain sum needs."""
+WIDE = 16384
+"""So many bytes of a row stream past a program at once: long runs of memory, while a few sums of
+each column stay in the level-1 cache."""
+ACROSS = 256
+"""So many rows are summed across by one program."""
+COLUMNS = 8192
+"""Rows with more elements are not summed across while they pass: the sums would not stay near."""
 FEW_LINES = 8
 """So many rows of a product or fewer pass by the other operand as it lies in memory."""
 ALONE = 1 << 16
 """A product with so many elements or fewer is made by programs that pack for themselves."""
-CHUNK = 256
+CHUNK = 512
 """How much of k such a program takes."""
 BESIDE = 32
 """How many blocks of a product of few rows are made by one program, beside each other."""
@@ -27,8 +37,22 @@ CHUNK_OF_PANELS = 16
 TOGETHER = 8
 """How many rows of the other operand pass together: what lies in a cache at the same distance from
 each other falls on few places of it."""
+ENDING_ROWS = 1
+"""How many rows of a block of a product are finished at once: all of them would be much code, and
+what they read besides would not fit into registers."""
 BLOCKS = {"avx512": (12, 2), "avx2": (6, 2), "neon": (8, 3), "sse42": (4, 2)}
 """The block of a product that is kept in registers: rows, and vectors beside each other."""
+NEAR_KEYS = 512
+"""So many keys and values are seen by all queries of a program before the next ones are."""
+ROW_BLOCKS = 8
+"""How many blocks of queries a program has."""
+WINDOWS = {"avx512": (8, 3)}
+"""The same for convolutions, if another one: their rows are channels, mostly a multiple of 8."""
+PIXELS = 8
+"""At most so many blocks of pixels are made by one program of a convolution."""
+SORT = {"digit": 8, "chunk": 1 << 18, "room": 512, "share": 8, "short": 64}
+"""A pass of a sort writes at as many places as a digit has values: there is a line in the level-1
+cache for each."""
 
 
 def chooser(machine: Machine) -> Callable[[KernelShape], Schedule]:
@@ -36,15 +60,25 @@ def chooser(machine: Machine) -> Callable[[KernelShape], Schedule]:
 
     def choose(shape: KernelShape) -> Schedule:
         lanes = machine.lanes(shape.widest)
+        if shape.kind == "attention":
+            return _attention(machine, lanes)
         if shape.kind == "contract":
             return _product(machine, lanes, shape.widest.itemsize)
+        if shape.kind == "convolve":
+            return _convolution(machine, lanes, shape.widest.itemsize)
+        if shape.kind == "sort":
+            return {"n": 4 * lanes, **SORT}
         vectors = 4 if shape.live <= FEW else 2
         if shape.costly:
             vectors = 1 if shape.kind == "map" else 2
         if shape.transposed:
             return {"n": lanes, "m": lanes}
         if shape.kind == "rows" and not shape.vector_reduced:
-            return {"n": lanes * vectors, "unroll": ROWS}
+            rows = ROWS * 2 if shape.live <= PLAIN else ROWS
+            wide = WIDE // shape.widest.itemsize
+            return {"n": lanes * vectors, "unroll": rows, "wide": wide}
+        if shape.kind == "rows":
+            return {"n": lanes * vectors, "across": ACROSS, "columns": COLUMNS}
         return {"n": lanes * vectors}
 
     return choose
@@ -64,4 +98,33 @@ def _product(machine: Machine, lanes: int, itemsize: int) -> Schedule:
         "few": FEW_LINES,
         "beside": BESIDE,
         "together": TOGETHER,
+        "rows": ENDING_ROWS,
+    }
+
+
+def _attention(machine: Machine, lanes: int) -> Schedule:
+    """What the scores of a block take lies in the level-1 cache, keys and values in the second."""
+    rows, vectors = BLOCKS[machine.name]
+    columns = lanes * vectors
+    return {
+        "m": rows,
+        "n": columns,
+        "k": min(CHUNK_OF_PANELS, columns),
+        "keys": NEAR_KEYS,
+        "queries": rows * ROW_BLOCKS,
+        "rows": max(few for few in (4, 3, 2, 1) if rows % few == 0),
+    }
+
+
+def _convolution(machine: Machine, lanes: int, itemsize: int) -> Schedule:
+    """A product, of which each program packs the windows of some blocks of pixels for itself."""
+    rows, vectors = WINDOWS.get(machine.name, BLOCKS[machine.name])
+    columns = lanes * vectors
+    return {
+        "m": rows,
+        "n": columns,
+        "k": CHUNK_OF_PANELS,
+        "kept": machine.level2 // 2 // (columns * itemsize),
+        "beside": PIXELS,
+        "vector": lanes,
     }

@@ -1,11 +1,13 @@
 """A process that compiles for another one: `python -m brimstone.targets.llvm.worker`.
 
-Comes in, on standard input: frames, each a length and so many bytes; the CPU and a text make a
-task. Goes out, on standard output: a frame when it is ready, and two for each task, of which the
-first says whether the second is code or LLVM's message. Ends when the input ends.
+Comes in, on standard input: frames, each a length and so many bytes; the CPU and the text of a
+kernel of tiles make a task. Goes out, on standard output: a frame when it is ready, and two for
+each task, of which the first says whether the second is code or a message. Ends when the input
+ends.
 Never: code that runs.
 """
 
+import gc
 import json
 import os
 import struct
@@ -13,7 +15,8 @@ import sys
 from dataclasses import asdict
 from typing import BinaryIO
 
-from .compile import CompileError, compile_text, target_machine
+from .compile import CompileError, target_machine
+from .lower import compile_kernel
 from .machines import CPU
 
 LENGTH = struct.Struct("<Q")
@@ -43,12 +46,18 @@ def machine_bytes(machine: CPU) -> bytes:
     return json.dumps(asdict(machine)).encode()
 
 
+def outcome(text: str, machine: CPU) -> bytes | CompileError:
+    """The code of a kernel, or any reason for there being none: who asked will want to see it."""
+    try:
+        return compile_kernel(text, machine)
+    except Exception as problem:
+        return CompileError(str(problem) or repr(problem))
+
+
 def answer(machine: bytes, text: bytes) -> tuple[bytes, bytes]:
     """What is made of a task."""
-    try:
-        return CODE, compile_text(text.decode(), CPU(**json.loads(machine)))
-    except CompileError as problem:
-        return REFUSED, str(problem).encode()
+    made = outcome(text.decode(), CPU(**json.loads(machine)))
+    return (CODE, made) if isinstance(made, bytes) else (REFUSED, str(made).encode())
 
 
 def main() -> None:
@@ -59,10 +68,13 @@ def main() -> None:
     target_machine(CPU(**json.loads(read_frame(tasks))))
     write_frame(answers, READY)
     answers.flush()
+    gc.freeze()
+    gc.disable()  # a kernel is done before there is much to collect
     while True:
         for frame in answer(read_frame(tasks), read_frame(tasks)):
             write_frame(answers, frame)
         answers.flush()
+        gc.collect()
 
 
 if __name__ == "__main__":

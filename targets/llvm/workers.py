@@ -1,6 +1,6 @@
-"""Many texts compiled at once: by this process, and by others that help it.
+"""Many kernels compiled at once: by this process, and by others that help it.
 
-Comes in: texts, and a CPU. Goes out: for each text its code, or what LLVM said against it.
+Comes in: texts of kernels of tiles, and a CPU. Goes out: for each its code, or why it has none.
 Never: `multiprocessing`, which runs users' scripts again; a wait for a process that is dead or
 does not answer: its text is compiled by another one, or here.
 
@@ -20,15 +20,15 @@ from threading import Condition, Thread
 from time import monotonic
 from typing import Any
 
-from .compile import CompileError, compile_text
+from .compile import CompileError
 from .machines import CPU
-from .worker import CODE, machine_bytes, read_frame, write_frame
+from .worker import CODE, machine_bytes, outcome, read_frame, write_frame
 
-CHARACTERS_WORTH_STARTING = 1_500_000
+CHARACTERS_WORTH_STARTING = 25_000
 """A helper starts in about half a second, in which this process compiles so much text."""
-CHARACTERS_A_HELPER = 500_000
+CHARACTERS_A_HELPER = 15_000
 """There is one helper for so much text, as far as there are cores for them."""
-CHARACTERS_WORTH_SENDING = 50_000
+CHARACTERS_WORTH_SENDING = 2_500
 PATIENCE = 20.0
 """Seconds that a text may take a helper, before this process compiles it as well."""
 DEATHS_AT_MOST = 4
@@ -100,12 +100,13 @@ class Workers:
         """The outcome for each text, in order."""
         tasks = [Task(text, machine) for text in texts]
         size = sum(map(len, texts))
+        longest = sorted(tasks, key=lambda task: -len(task.text))
         if size >= (CHARACTERS_WORTH_SENDING if self.helpers else CHARACTERS_WORTH_STARTING):
             self.start(machine, 1 + size // CHARACTERS_A_HELPER)
             with self._changed:
-                self._waiting += tasks
+                self._waiting += longest
                 self._changed.notify_all()
-        for task in reversed(tasks):  # the helpers begin at the other end
+        for task in reversed(longest):  # the helpers begin at the other end
             if self._begin(task):
                 self._finish(task, compile_here(task))
         return [self._outcome(task) for task in tasks]
@@ -215,10 +216,7 @@ class Workers:
 
 def compile_here(task: Task) -> Outcome:
     """Compile in this process."""
-    try:
-        return compile_text(task.text, task.machine)
-    except CompileError as problem:
-        return problem
+    return outcome(task.text, task.machine)
 
 
 @cache

@@ -79,6 +79,51 @@ def test_the_bias_has_a_gradient() -> None:
     np.testing.assert_allclose(pair[0].numpy(), pair[1].numpy(), rtol=1e-8)
 
 
+def bent(f: Any, by_query: Any, slope: Any, other: Any = 0.1) -> bs.Tensor:
+    """With a change that reads two tensors, of which one is spread twice."""
+    k, v = KEYS
+    far = bs.arange(7)[None, :] - bs.arange(5)[:, None]
+
+    def score(scores: Any) -> Any:
+        return bs.tanh(scores * slope + far * bs.sin(slope)) + other * slope
+
+    return bs.sin(f(by_query, k, v, score=score)).sum()
+
+
+KEYS = tensors(groups=2)[1:]
+BENT = tensors()[0], bs.asarray(RNG.normal(size=(4, 1, 1))), bs.asarray(RNG.normal(size=(5, 7)))
+
+
+def test_what_a_change_reads_has_a_gradient() -> None:
+    pair = [
+        bs.grad(lambda *x, f=f: bent(f, *x), (0, 1, 2))(*BENT) for f in (bs.attention, composed)
+    ]
+    for found, expected in zip(*pair, strict=True):
+        np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-8, atol=1e-12)
+
+
+def test_higher_orders_and_the_linear_function() -> None:
+    def twice(f: Any) -> list[bs.Tensor]:
+        def slope(*x: Any) -> bs.Tensor:
+            return sum(bs.cos(each).sum() for each in bs.grad(lambda *y: bent(f, *y), (0, 1))(*x))
+
+        along = tuple(bs.ones(each.shape, dtype=each.dtype) for each in BENT)
+        pushed = bs.linearize(lambda *x: bent(f, *x), *BENT)[1](*along)
+        return [*bs.grad(slope, (0, 1, 2))(*BENT), bs.jvp(slope, BENT, along)[1], pushed]
+
+    for found, expected in zip(twice(bs.attention), twice(composed), strict=True):
+        np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-7, atol=1e-10)
+
+
+def test_gradients_in_lanes() -> None:
+    lanes = [bs.stack([each, each * 2]) for each in BENT[:2]]
+    one = bs.grad(lambda query, slope: bent(bs.attention, query, slope, BENT[2]), (0, 1))
+    together = bs.vmap(one)(*lanes)
+    for lane in range(2):
+        for found, expected in zip(together, one(*[each[lane] for each in lanes]), strict=True):
+            np.testing.assert_allclose(found[lane].numpy(), expected.numpy(), rtol=1e-9)
+
+
 def test_other_ranks_jit_and_vmap() -> None:
     q, k, v = tensors(groups=4)
     expected = bs.attention(q, k, v).numpy()

@@ -15,7 +15,7 @@ from kit.programs import program, random_plans
 
 PROGRAMS = 400
 
-HAVE_FACTS = (tensor.Attention, tensor.Call, tensor.Convolve)
+HAVE_FACTS = (tensor.Attention, tensor.AttentionBackward, tensor.Call, tensor.Convolve)
 """Ops with sizes that are facts: groups of heads, windows, and the types of another func."""
 
 

@@ -51,7 +51,19 @@ def _of_views(x: Term, y: Term) -> Term:
     return contract((), (), (1,), (0,))(x, y)
 
 
-LAYOUTS: dict[str, tuple[Callable[..., Any], str, str]] = {
+def _of_maps(x: Term, y: Term, bias: Term) -> Term:
+    """x + bias, which is not zero where x ends, with the negative of a narrow y."""
+    wide = x + bias.apply("broadcast", shape=x.value.type.shape, axes=(1,))
+    return contract((), (), (1,), (0,))(wide, -y.apply("cast", dtype=x.value.dtype))
+
+
+def _of_heads(x: Term, y: Term) -> Term:
+    """Heads that lie beside each other, of both operands; those of y are squared."""
+    x, y = x.apply("permute", axes=(0, 2, 1, 3)), y.apply("permute", axes=(0, 2, 3, 1))
+    return contract((0, 1), (0, 1), (3,), (2,))(x, y * y)
+
+
+LAYOUTS: dict[str, tuple[Callable[..., Any], *tuple[str, ...]]] = {
     "nn": (contract((), (), (1,), (0,)), "m k f32", "k n f32"),
     "nt": (contract((), (), (1,), (1,)), "m k f32", "n k f32"),
     "tn": (contract((), (), (0,), (0,)), "k m f32", "k n f32"),
@@ -74,6 +86,8 @@ LAYOUTS: dict[str, tuple[Callable[..., Any], str, str]] = {
     "batch of vectors": (contract((0,), (0,), (1,), (1,)), "l k f32", "l k n f32"),
     "numbers": (contract((), (), (0,), (0,)), "k f32", "k f32"),
     "outer": (contract((), (), (1,), (0,)), "m 1 f32", "1 n f32"),
+    "maps": (_of_maps, "m k f32", "k n bf16", "k f32"),
+    "maps of heads": (_of_heads, "2 m 3 k f32", "2 n 3 k f32"),
     "views": (_of_views, "m 16 f32", "n 8 f32"),
     "bf16": (contract((), (), (1,), (0,)), "m k bf16", "k n bf16"),
     "f16 to f32": (contract((), (), (0,), (1,), "f32"), "k m f16", "n k f16"),
@@ -86,5 +100,5 @@ LAYOUTS: dict[str, tuple[Callable[..., Any], str, str]] = {
 
 def contraction(layout: str) -> Func:
     """The kernel of a layout."""
-    build, left, right = LAYOUTS[layout]
-    return kernel(build, left, right)
+    build, *arguments = LAYOUTS[layout]
+    return kernel(build, *arguments)

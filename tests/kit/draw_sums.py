@@ -7,7 +7,7 @@ from brimstone.ir.declare import Op
 from brimstone.ir.dtypes import ALL, FLOATS, INTEGERS, NUMBERS, ORDERED, DType
 from brimstone.ir.func import Yield
 from brimstone.ir.types import Tensor
-from brimstone.ir.values import AnyValue
+from brimstone.ir.values import AnyValue, Block
 from kit.draft import Draft, Unsuitable, largest_of, require_small, volume
 from kit.recipes import recipe
 
@@ -47,8 +47,12 @@ def draw_sort(draft: Draft, cls: type[Op]) -> object:
     first = draft.operand(ORDERED, ONE_OR_MORE)
     keys = [first] + [draft.like(first.shape, draft.dtype(ORDERED)) for _ in range(_few(draft))]
     others = [draft.like(first.shape, draft.dtype(ALL)) for _ in range(_few(draft))]
-    named = {"axis": _axis(draft, first), "keys": len(keys), "descending": draft.chance(0.4)}
-    return draft.emit(cls, keys + others, **named)
+    axis = _axis(draft, first)
+    whole = first.shape[axis]
+    count = draft.random.randint(0, whole) if isinstance(whole, int) else whole
+    named = {"count": count} if draft.chance(0.3) else {}
+    descending = draft.chance(0.4)
+    return draft.emit(cls, keys + others, axis=axis, keys=len(keys), descending=descending, **named)
 
 
 @recipe(tensor.Contract)
@@ -114,6 +118,28 @@ def draw_convolve(draft: Draft, cls: type[Op]) -> object:
 @recipe(tensor.Attention)
 def draw_attention(draft: Draft, cls: type[Op]) -> object:
     """A few heads, and a score region of some ops that reads its captures."""
+    query, key, value, scores = _heads(draft)
+    captures = [draft.operand() for _ in range(_few(draft))]
+    score = _change(draft, [scores, *(capture.type for capture in captures)])
+    return draft.emit(cls, query, key, value, captures, _scale(draft), score)
+
+
+@recipe(tensor.AttentionBackward)
+def draw_attention_backward(draft: Draft, cls: type[Op]) -> object:
+    """The same, and a region that changes a gradient by what it is handed besides."""
+    query, key, value, scores = _heads(draft)
+    captures = [draft.operand() for _ in range(_few(draft))]
+    taken = [scores, *(capture.type for capture in captures)]
+    rows = [draft.like(scores.shape[:3], scores.dtype) for _ in range(2)]
+    cotangent = draft.like((*scores.shape[:3], value.shape[3]), value.dtype)
+    regions = _change(draft, taken), _change(draft, [*taken, scores], more=draft.chance(0.5))
+    first, last = rows
+    operands = query, key, value, first, cotangent, last
+    return draft.emit(cls, *operands, captures, _scale(draft), *regions)
+
+
+def _heads(draft: Draft) -> tuple[AnyValue, AnyValue, AnyValue, Tensor]:
+    """Query, key and value of a few heads, and the type of their scores."""
     dtype = draft.dtype(FLOATS)
     heads, shared = draft.random.choice(HEADS)
     batch, rows, columns = draft.random.choice((1, 1, 2)), draft.size(), draft.size()
@@ -123,16 +149,23 @@ def draw_attention(draft: Draft, cls: type[Op]) -> object:
     query = draft.like((batch, heads, rows, width), dtype)
     key = draft.like((batch, shared, columns, width), dtype)
     value = draft.like((batch, shared, columns, depth), _value_dtype(draft, dtype))
-    captures = [draft.operand() for _ in range(_few(draft))]
-    with draft.region([scores, *(capture.type for capture in captures)]) as region:
+    return query, key, value, scores
+
+
+def _change(draft: Draft, types: list[Tensor], more: bool = False) -> Block:
+    """A region that changes scores by some numbers; with `more` it yields these too."""
+    with draft.region(types) as region:
         block = region.builder.block
         region.grow(region, draft.random.randint(0, 3))
         change = draft.random.choice((tensor.Add, tensor.Maximum, tensor.Multiply))
-        by = region.like(scores.shape, scores.dtype)
+        by = region.like(types[0].shape, types[0].dtype)
         (scored,) = region.emit(change, block.arguments[0], by)
-        region.builder.emit_all(Yield, [scored])
-    scale = draft.random.choice((1.0, 0.5, -1.0, 0.1))
-    return draft.emit(cls, query, key, value, captures, scale, block)
+        region.builder.emit_all(Yield, [scored, by] if more else [scored])
+    return block
+
+
+def _scale(draft: Draft) -> float:
+    return draft.random.choice((1.0, 0.5, -1.0, 0.1))
 
 
 def _accepted(cls: type[Op]) -> frozenset[DType]:

@@ -17,8 +17,8 @@ from brimstone.passes.generalise import generalise
 from brimstone.passes.manager import run_pipeline
 from brimstone.passes.pipelines import PREPARE
 from brimstone.passes.tiling import tile
-from brimstone.targets.llvm.code import lower
 from brimstone.targets.llvm.compile import assembly_of
+from brimstone.targets.llvm.lower import lower
 from brimstone.targets.llvm.machines import AVX512
 from brimstone.targets.llvm.printer import print_llvm
 from brimstone.targets.llvm.schedules import chooser

@@ -40,6 +40,7 @@ WITHOUT: dict[type[Op], str] = {
     tensor.CustomVjp: "test_custom",
     tensor.LinearCall: "test_custom",
     tensor.Attention: "test_attention",
+    tensor.AttentionBackward: "test_attention",
     tensor.AllReduce: "test_collectives",
     tensor.AllGather: "test_collectives",
     tensor.ReduceScatter: "test_collectives",
@@ -268,6 +269,7 @@ def extreme_scan(cls: type[Op], rng: Any) -> Iterator[Case]:
 def sort(cls: type[Op], rng: Any) -> Iterator[Case]:
     yield one_op(cls, distinct(rng, (4, 3)), between(rng, 0, 1, (4, 3)), axis=0, keys=1)
     yield one_op(cls, distinct(rng, (2, 5)), axis=1, keys=1, descending=True)
+    yield one_op(cls, distinct(rng, (2, 5)), axis=1, keys=1, count=2)
     keys = np.array([2, 1, 2, 1]), distinct(rng, (4,)), complexes(rng, (4,))
     yield one_op(cls, *keys, axis=0, keys=2)
     yield one_op(cls, distinct(rng, (0, 2)), axis=0, keys=1)

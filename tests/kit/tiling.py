@@ -24,7 +24,7 @@ from brimstone.passes.tiling import Tiled, tile
 SIZES = (0, 1, 7, 8, 9, 17)
 """Nothing, one, a prime, a tile, one more, two tiles and one."""
 
-SCHEDULE = {"n": 8, "m": 4, "unroll": 2, "chunk": 32}
+SCHEDULE = {"n": 8, "m": 4, "unroll": 2, "chunk": 32, "wide": 16}
 SYMBOLS = {name: Symbol(name, 0, 4096) for name in "nmkl"}
 
 

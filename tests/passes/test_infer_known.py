@@ -313,7 +313,7 @@ def integer_plans(count: int) -> Iterator[Plan]:
 
 def test_every_element_is_where_it_is_known_to_be(checked: dict[AnyValue, Any]) -> None:
     narrowed = 0
-    plans = [*integer_plans(60), *random_plans(120, collectives=False)]
+    plans = [*integer_plans(80), *random_plans(140, collectives=False)]
     for seed, plan in enumerate(plans):
         module = program(plan)
         for func in module:

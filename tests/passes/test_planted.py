@@ -23,26 +23,24 @@ from brimstone.passes.hoist import hoist
 from brimstone.passes.manager import count_ops
 from brimstone.passes.reduce import fails_like, reduce_module
 from brimstone.passes.simplify import SIMPLIFY, simplify
-from brimstone.passes.simplify.patterns import is_number
 from kit.programs import random_programs
 
 PROGRAMS = 1000
 
 
-@rewrite(tensor.Add)
-def add_zero(op: tensor.Add, rewriter: Rewriter) -> AnyValue | None:
-    """x + 0.0 -> x, which is wrong where x is -0.0"""
+@rewrite(tensor.Maximum)
+def larger(op: tensor.Maximum, rewriter: Rewriter) -> AnyValue | None:
+    """maximum(x, y) -> x > y ? x : y, which is wrong where x is NaN"""
     if op.left.dtype not in FLOATS:
         return None
-    if is_number(op.right, 0.0):
-        return op.left
-    return op.right if is_number(op.left, 0.0) else None
+    greater = rewriter.emit(tensor.Less, op.right, op.left)
+    return rewriter.emit(tensor.Select, greater, op.left, op.right)
 
 
 @pipeline_pass("simplify_more")
 def simplify_more(func: Func, context: Context) -> None:
     """The rules of `simplify`, and a wrong one."""
-    apply(Rules(add_zero, SIMPLIFY), func, context)
+    apply(Rules(larger, SIMPLIFY), func, context)
 
 
 @pipeline_pass("cse_blind")
@@ -94,7 +92,7 @@ class Planted:
 
 
 PLANTED = (
-    Planted(simplify_more, simplify, "add_zero", 5),
+    Planted(simplify_more, simplify, "larger", 5),
     Planted(cse_blind, cse, "cse_blind", 5),
     Planted(hoist_carries, hoist, "hoist_carries", 8),
 )

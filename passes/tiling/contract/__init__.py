@@ -1,9 +1,11 @@
 """Contractions: sums of products, of which a matrix product is one.
 
-Comes in: a kernel func of the tensor floor that consists of one contraction. Goes out: `Stages`.
+Comes in: a kernel func of the tensor floor that consists of one contraction, maps that make its
+operands, and maps that follow it. Goes out: `Stages`.
 Never: a number of a machine; the chooser says how large blocks are.
 
-`matrix` sees operands as matrices; `packing` copies them into panels, which `product` multiplies.
+`matrix` sees operands as matrices, or they are `computed`; `packing` copies them into panels, which
+`product` multiplies; an `ending` says what becomes of the sums; `maps` helps it and `computed`.
 Where the product is small, one program does both (`alone`), or one does for each chunk of k, and
 `adding` adds their parts; where there are few rows, the other operand is not packed at all (`few`).
 `funcs` has what is better said with tensors, `writer` helps to write tile funcs, and `plan` puts it

@@ -8,20 +8,20 @@ Never: another order than that of the parts.
 from ....ir import tile
 from ....ir.attributes import Shape
 from ....ir.dims import Size, ceil_div
-from ....ir.dtypes import DType
 from ....ir.func import Func
 from ....ir.locations import Location
 from ....ir.values import AnyValue
 from ..emit import nothing
 from ..kernel import Param
 from ..schedule import Schedule
+from .ending import Ending
 from .matrix import Extent
-from .product import store, zeros
+from .product import zeros
 from .writer import Resize, Writer
 
 
 def adding_func(
-    name: str, location: Location, parts: Size, extent: Extent, dtype: DType, schedule: Schedule
+    name: str, location: Location, parts: Size, extent: Extent, ending: Ending, schedule: Schedule
 ) -> tuple[Func, Shape]:
     """The kernel in which a program adds a few elements of one row."""
     shape, width = (extent.batch, extent.m, extent.n), schedule["n"]
@@ -29,12 +29,9 @@ def adding_func(
     def grid(local: Resize) -> Shape:
         return (local(extent.batch), local(extent.m), ceil_div(local(extent.n), width))
 
-    params = [
-        Param(0, (parts, *shape), extent.wide, "parts"),
-        Param(0, shape, dtype, "product", written=True),
-    ]
+    params = [Param(0, (parts, *shape), extent.wide, "parts"), *ending.params]
     writer = Writer(name, location, params, grid, schedule)
-    source, product = writer.views
+    source, *others = writer.views
     batch, row, column = (writer.program(axis) for axis in range(3))
     place = [batch, row, writer.multiply(column, width)]
     block = (1, 1, 1, width)
@@ -47,5 +44,5 @@ def adding_func(
     nothing_yet = zeros(writer, block, extent.wide)
     bounds = writer.size(0), writer.size(parts), 1
     (sums,) = writer.loop("part", bounds, body, [nothing_yet])
-    store(writer, product, sums, place)
+    ending.store(writer, others, writer.emit(tile.Reshape, sums, shape=block[1:]), place)
     return writer.done(), writer.grid

@@ -6,21 +6,21 @@ another kernel adds.
 Never: memory that programs share.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from ....ir import tile
 from ....ir.attributes import Shape
 from ....ir.dims import Size, ceil_div
-from ....ir.dtypes import DType
 from ....ir.func import Func
 from ....ir.locations import Location
 from ....ir.values import AnyValue
-from ..kernel import Param
 from ..schedule import Schedule
-from .matrix import Extent, Matrix, Role
+from .ending import Ending, Parts
+from .matrix import Extent, Role
 from .packing import Panels, pack_block
-from .product import multiplied, panel, store
+from .product import multiplied, panel
 from .writer import Resize, Writer
 
 
@@ -33,14 +33,14 @@ class Alone:
     begin: AnyValue
     end: AnyValue
 
-    def pack(self, panels: Panels, source: AnyValue, room: AnyValue) -> None:
+    def pack(self, panels: Panels, sources: Sequence[AnyValue], room: AnyValue) -> None:
         """All panels of an operand."""
         writer, matrix = self.writer, panels.matrix
         outer, inner = (role for role in matrix.order if role is not Role.BATCH)
 
         def rows(slow: AnyValue) -> list[AnyValue]:
             def row(fast: AnyValue) -> list[AnyValue]:
-                self._pack_block(panels, source, {outer: slow, inner: fast}, room)
+                self._pack_block(panels, sources, {outer: slow, inner: fast}, room)
                 return []
 
             writer.loop(inner.value, self._bounds(panels, inner), row)
@@ -52,8 +52,8 @@ class Alone:
         self,
         operands: tuple[Panels, Panels],
         rooms: tuple[AnyValue, AnyValue],
-        product: AnyValue,
         lead: list[AnyValue],
+        finish: Callable[[AnyValue, list[AnyValue]], None],
     ) -> None:
         """All blocks of the product."""
         writer, (left, right) = self.writer, operands
@@ -67,7 +67,7 @@ class Alone:
                 where = [writer.divide(at, right.lines)]
                 beside = panel(writer, right, rooms[1], where, chunks)
                 sums = multiplied(writer, operands, (lines, beside))
-                store(writer, product, sums, [*lead, top, at])
+                finish(sums, [*lead, top, at])
                 return []
 
             writer.loop("n", self._bounds(right, Role.FREE), row)
@@ -82,13 +82,17 @@ class Alone:
         return self.writer.size(0), self.writer.size(size), panels.lines
 
     def _pack_block(
-        self, panels: Panels, source: AnyValue, at: Mapping[Role, AnyValue], room: AnyValue
+        self,
+        panels: Panels,
+        sources: Sequence[AnyValue],
+        at: Mapping[Role, AnyValue],
+        room: AnyValue,
     ) -> None:
         writer = self.writer
         line = writer.divide(at[Role.FREE], panels.lines)
         inside = writer.subtract(at[Role.CONTRACT], self.begin)
         where = [line, writer.divide(inside, panels.chunk)]
-        pack_block(writer, panels, source, {**at, Role.BATCH: self.batch}, room, where)
+        pack_block(writer, panels, sources, {**at, Role.BATCH: self.batch}, room, where)
 
 
 def alone_func(
@@ -96,26 +100,23 @@ def alone_func(
     location: Location,
     operands: tuple[Panels, Panels],
     extent: Extent,
-    written: tuple[Shape, DType],
+    ending: Ending | Parts,
     schedule: Schedule,
 ) -> tuple[Func, Shape]:
-    """The kernel; what it writes has one more axis in front where there are several chunks."""
-    shape, dtype = written
+    """The kernel, whose programs make parts where there are several chunks."""
     left, right = operands
-    several = len(shape) == 4
+    several = isinstance(ending, Parts)
     step = chunk_of(schedule)
 
     def grid(local: Resize) -> Shape:
         chunks = (ceil_div(local(extent.k), step),) if several else ()
         return (local(extent.batch), *chunks)
 
-    params = [
-        Param(0, left.matrix.shape, left.matrix.dtype, "left"),
-        Param(1, right.matrix.shape, right.matrix.dtype, "right"),
-        Param(0, shape, dtype, "parts" if several else "product", written=True),
-    ]
+    params = [*left.matrix.params, *right.matrix.params, *ending.params]
     writer = Writer(name, location, params, grid, schedule)
-    source, other, product = writer.views
+    behind = len(params) - len(ending.params)
+    sources, others = writer.views[:behind], writer.views[behind:]
+    split = len(left.matrix.params)
     batch = writer.program(0)
     begin, end = writer.size(0), writer.size(extent.k)
     lead = [batch]
@@ -126,9 +127,10 @@ def alone_func(
         lead = [part, batch]
     program = Alone(writer, batch, begin, end)
     rooms = tuple(_room(writer, each, step) for each in operands)
-    program.pack(left, source, rooms[0])
-    program.pack(right, other, rooms[1])
-    program.multiply(operands, (rooms[0], rooms[1]), product, lead)
+    program.pack(left, sources[:split], rooms[0])
+    program.pack(right, sources[split:], rooms[1])
+    finish = partial(ending.store, writer, others)
+    program.multiply(operands, (rooms[0], rooms[1]), lead, finish)
     return writer.done(), writer.grid
 
 
@@ -139,7 +141,6 @@ def chunk_of(schedule: Schedule) -> int:
 
 def _room(writer: Writer, panels: Panels, step: int) -> AnyValue:
     """Memory for the panels of one program."""
-    matrix: Matrix = panels.matrix
-    lines: Size = ceil_div(writer.names.of(matrix.sizes[Role.FREE]), panels.lines)
+    lines: Size = ceil_div(writer.names.of(panels.matrix.sizes[Role.FREE]), panels.lines)
     shape = (lines, step // panels.chunk, *panels.block)
     return writer.emit(tile.Scratch, shape=shape, dtype=panels.wide)

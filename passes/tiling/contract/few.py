@@ -5,6 +5,7 @@ grid.
 Never: a copy of the right operand; to pack it would cost more than the product does.
 """
 
+from collections.abc import Callable
 from functools import partial
 
 from ....ir import tile
@@ -17,9 +18,10 @@ from ....ir.values import AnyValue
 from ..emit import nothing
 from ..kernel import Param
 from ..schedule import Schedule
+from .ending import Ending
 from .matrix import Extent, Role
 from .packing import Panels
-from .product import chunk, panel, store, zeros
+from .product import chunk, panel, zeros
 from .writer import Resize, Writer
 
 
@@ -28,7 +30,7 @@ def few_func(
     location: Location,
     operands: tuple[Panels, Panels],
     extent: Extent,
-    dtype: DType,
+    ending: Ending,
     schedule: Schedule,
 ) -> tuple[Func, Shape]:
     """The kernel in which a program makes a block of columns of all rows."""
@@ -43,14 +45,18 @@ def few_func(
     params = [
         Param(0, left.shape, left.wide, "left"),
         Param(1, right.matrix.shape, right.matrix.dtype, "right"),
-        Param(0, (extent.batch, extent.m, extent.n), dtype, "product", written=True),
+        *ending.params,
     ]
     writer = Writer(name, location, params, grid, schedule)
-    lefts, source, product = writer.views
+    lefts, source, *others = writer.views
     batch, column, row = (writer.program(axis) for axis in range(3))
     start = writer.multiply(column, width)
     top = writer.multiply(row, left.lines)
-    program = _Few(writer, operands, (lefts, source, product), [batch, row, top])
+
+    def finish(sums: AnyValue, at: AnyValue) -> None:
+        ending.store(writer, others, sums, [batch, top, at])
+
+    program = _Few(writer, operands, (lefts, source), [batch, row], finish)
     (program.stream if streams else program.gather)(start, width, writer.size(extent.n))
     return writer.done(), writer.grid
 
@@ -62,12 +68,14 @@ class _Few:
         self,
         writer: Writer,
         operands: tuple[Panels, Panels],
-        views: tuple[AnyValue, AnyValue, AnyValue],
+        views: tuple[AnyValue, AnyValue],
         place: list[AnyValue],
+        finish: Callable[[AnyValue, AnyValue], None],
     ) -> None:
         self.writer, (self.left, self.right) = writer, operands
-        self.rows, self.source, self.product = views
-        self.batch, self.row, self.top = place
+        self.rows, self.source = views
+        self.batch, self.row = place
+        self.finish = finish
         self.shape = (1, self.left.lines, self.right.lines)
 
     def stream(self, start: AnyValue, width: int, size: AnyValue) -> None:
@@ -96,7 +104,7 @@ class _Few:
 
         def hand_over(at: AnyValue) -> list[AnyValue]:
             found = self._load(kept(at), [zero] * 3, self.left.wide)
-            store(writer, self.product, found, [self.batch, self.top, at])
+            self.finish(found, at)
             return []
 
         def pass_by(inner: AnyValue) -> list[AnyValue]:
@@ -117,7 +125,7 @@ class _Few:
 
         nothing_yet = zeros(writer, self.shape, self.left.wide)
         (sums,) = writer.loop("k", self._along_k(), body, [nothing_yet])
-        store(writer, self.product, sums, [self.batch, self.top, start])
+        self.finish(sums, start)
 
     def _along_k(self) -> tuple[AnyValue, AnyValue, int]:
         size = self.right.matrix.sizes[Role.CONTRACT]

@@ -18,16 +18,36 @@ from .matrix import Groups, Role, extent_of, in_order, sides_of
 
 
 def copied_operand(func: Func, operand: AnyValue, groups: Groups, name: str) -> Func:
-    """The kernel that computes an operand, with its axes in order: batch, free, contracted."""
+    """The kernel that computes an operand, with its axes in the order of the groups."""
     made, builder, values = _beginning(func, name)
     _copy_up_to(operand, builder, values)
-    result = _permuted(builder, values[operand], in_order(groups))
+    result = _permuted(
+        builder, values[operand], [axis for axes in groups.values() for axis in axes]
+    )
     builder.emit_all(Return, [result])
     return made
 
 
+def product_alone(func: Func, op: tensor.Contract, name: str) -> Func:
+    """The kernel of the contraction, without what follows it."""
+    made, builder, values = _beginning(func, name)
+    _copy_up_to(op.result, builder, values)
+    builder.emit_all(Return, [values[op.result]])
+    return made
+
+
+def rest_of(func: Func, op: tensor.Contract) -> Func:
+    """The kernel of what follows a contraction, of which the product is the last argument."""
+    made, builder, values = _beginning(func, func.name)
+    product = made.body.add_argument(op.result.type, op.result.name or "product")
+    values[op.result] = product
+    _end(func, builder, values)
+    return made
+
+
 def widened_product(func: Func, op: tensor.Contract, name: str) -> Func:
-    """The kernel that multiplies element by element and sums along k, if that is longer than 1."""
+    """The kernel that multiplies element by element and sums along k, if that is longer than 1, and
+    does what follows."""
     made, builder, values = _beginning(func, name)
     extent, (left, right) = extent_of(op), sides_of(op)
     shape = op.result.type.shape
@@ -47,8 +67,16 @@ def widened_product(func: Func, op: tensor.Contract, name: str) -> Func:
         product = builder.emit(tensor.Add, product, _zeros(builder, product))
     if summed:
         product = builder.emit(tensor.ReduceSum, product, axes=behind)
-    builder.emit_all(Return, [_cast(builder, product, op.dtype)])
+    values[op.result] = _cast(builder, product, op.dtype)
+    _end(func, builder, values)
     return made
+
+
+def _end(func: Func, builder: Builder, values: dict[AnyValue, AnyValue]) -> None:
+    """Compute what a func returns from the values that there are, and return it."""
+    for result in func.results:
+        _copy_up_to(result, builder, values)
+    builder.emit_all(Return, [values[result] for result in func.results])
 
 
 def _beginning(func: Func, name: str) -> tuple[Func, Builder, dict[AnyValue, AnyValue]]:
@@ -62,11 +90,12 @@ def _beginning(func: Func, name: str) -> tuple[Func, Builder, dict[AnyValue, Any
 
 
 def _copy_up_to(value: AnyValue, builder: Builder, values: dict[AnyValue, AnyValue]) -> None:
-    """Copy the ops that a value needs."""
+    """Copy the ops that a value needs and that there are no values of."""
     needed, pending = set[Op](), [value]
     while pending:
-        op = pending.pop().op
-        if op is not None and op not in needed:
+        found = pending.pop()
+        op = found.op
+        if op is not None and found not in values and op not in needed:
             needed.add(op)
             pending += op.operands
     if value.op is not None and value.op.block is not None:

@@ -11,12 +11,17 @@ from enum import Enum
 from itertools import pairwise
 from math import prod
 
-from ....ir import tensor
+from ....ir import tensor, tile
 from ....ir.attributes import Shape
 from ....ir.dims import Size
 from ....ir.dtypes import DType
 from ....ir.tensor.axes import other_axes
 from ....ir.tensor.contract import wider
+from ....ir.values import AnyValue
+from ..emit import nothing
+from ..kernel import Param
+from ..parts import Part
+from .writer import Writer
 
 
 class Role(Enum):
@@ -47,6 +52,32 @@ class Matrix:
     def fast(self) -> Role:
         """The role of the axis along which neighbours lie."""
         return self.order[-1]
+
+    @property
+    def params(self) -> list[Param]:
+        """What is read."""
+        return [Param(0, self.shape, self.dtype, "matrix")]
+
+    @property
+    def parts(self) -> list[Part]:
+        """The array that is read."""
+        return [Part(self.array, self.shape)]
+
+    def load(
+        self,
+        writer: Writer,
+        views: Sequence[AnyValue],
+        places: Mapping[Role, AnyValue],
+        counts: Mapping[Role, int],
+    ) -> AnyValue:
+        """A block at some places, so many elements long along each axis."""
+        return writer.emit(
+            tile.Load,
+            views[0],
+            [places[role] for role in self.order],
+            shape=tuple(counts[role] for role in self.order),
+            padding=nothing(self.dtype),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ What lies outside of the matrix is zero.
 Never: a narrow float; panels are of the dtype in which is summed.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ....ir import tile
@@ -17,9 +17,9 @@ from ....ir.dtypes import DType
 from ....ir.func import Func
 from ....ir.locations import Location
 from ....ir.values import AnyValue
-from ..emit import nothing
 from ..kernel import Param
 from ..schedule import Schedule
+from .computed import Computed
 from .matrix import Matrix, Role
 from .writer import Resize, Writer
 
@@ -29,7 +29,7 @@ class Panels:
     """How a matrix is packed: `lines` a panel, chunks of `chunk`; `beside`: lines lie beside each
     other."""
 
-    matrix: Matrix
+    matrix: Matrix | Computed
     lines: int
     chunk: int
     beside: bool
@@ -70,12 +70,9 @@ def packing_func(
     def grid(local: Resize) -> Shape:
         return (local(sizes[Role.BATCH]), ceil_div(local(sizes[slow]), steps[slow]))
 
-    params = [
-        Param(0, matrix.shape, matrix.dtype, "matrix"),
-        Param(0, panels.shape, panels.wide, "panels", written=True),
-    ]
+    params = [*matrix.params, Param(0, panels.shape, panels.wide, "panels", written=True)]
     writer = Writer(name, location, params, grid, schedule)
-    source, target = writer.views
+    *sources, target = writer.views
     batch, row = writer.program(0), writer.program(1)
     start = writer.multiply(row, steps[slow])
 
@@ -84,7 +81,7 @@ def packing_func(
         along = writer.divide(at, steps[fast])
         numbers = {slow: row, fast: along}
         where = [batch, numbers[Role.FREE], numbers[Role.CONTRACT]]
-        pack_block(writer, panels, source, places, target, where)
+        pack_block(writer, panels, sources, places, target, where)
         return []
 
     bounds = writer.size(0), writer.size(sizes[fast]), steps[fast]
@@ -95,7 +92,7 @@ def packing_func(
 def pack_block(
     writer: Writer,
     panels: Panels,
-    source: AnyValue,
+    sources: Sequence[AnyValue],
     places: Mapping[Role, AnyValue],
     target: AnyValue,
     where: list[AnyValue],
@@ -103,10 +100,7 @@ def pack_block(
     """Copy one chunk of a panel, from `places` of the matrix to `where` among the panels."""
     matrix = panels.matrix
     counts = {**panels.steps, Role.FREE: _loaded(panels)}
-    shape = tuple(counts[role] for role in matrix.order)
-    offsets = [places[role] for role in matrix.order]
-    padding = nothing(matrix.dtype)
-    value = writer.emit(tile.Load, source, offsets, shape=shape, padding=padding)
+    value = matrix.load(writer, sources, places, counts)
     if matrix.dtype is not panels.wide:
         value = writer.emit(tile.Cast, value, dtype=panels.wide)
     inner = (Role.CONTRACT, Role.FREE) if panels.beside else (Role.FREE, Role.CONTRACT)
@@ -120,7 +114,7 @@ def pack_block(
     writer.builders[-1].emit_all(tile.Store, room, value, [zero, zero])
 
 
-def _slow(matrix: Matrix) -> Role:
+def _slow(matrix: Matrix | Computed) -> Role:
     """Of the two axes of a matrix the one along which rows lie."""
     return Role.FREE if matrix.fast is Role.CONTRACT else Role.CONTRACT
 

@@ -17,6 +17,7 @@ from ....ir.values import AnyValue
 from ..emit import nothing
 from ..kernel import Param
 from ..schedule import Schedule
+from .ending import Ending
 from .matrix import Extent
 from .packing import Panels
 from .writer import Resize, Writer
@@ -27,7 +28,7 @@ def product_func(
     location: Location,
     operands: tuple[Panels, Panels],
     extent: Extent,
-    dtype: DType,
+    ending: Ending,
     schedule: Schedule,
 ) -> tuple[Func, Shape]:
     """The kernel in which a program multiplies one panel of the left operand with those panels of
@@ -44,10 +45,10 @@ def product_func(
     params = [
         Param(0, left.shape, left.wide, "left"),
         Param(1, right.shape, right.wide, "right"),
-        Param(0, (extent.batch, extent.m, extent.n), dtype, "product", written=True),
+        *ending.params,
     ]
     writer = Writer(name, location, params, grid, schedule)
-    lefts, rights, product = writer.views
+    lefts, rights, *others = writer.views
     row, kept = writer.program(1), writer.size(together)
     batch, block = _block(writer, writer.size(columns), kept)
     begin = writer.multiply(writer.multiply(block, kept), right.lines)
@@ -59,7 +60,7 @@ def product_func(
     def body(at: AnyValue) -> list[AnyValue]:
         where = [batch, writer.divide(at, right.lines)]
         sums = multiplied(writer, operands, (lines, panel(writer, right, rights, where, steps)))
-        store(writer, product, sums, [batch, top, at])
+        ending.store(writer, others, sums, [batch, top, at])
         return []
 
     writer.loop("n", (begin, end, right.lines), body)
@@ -116,17 +117,6 @@ def chunk(writer: Writer, panels: Panels, view: AnyValue, at: AnyValue) -> AnyVa
 def zeros(writer: Writer, shape: tuple[int, ...], dtype: DType) -> AnyValue:
     """A tile of zeros."""
     return writer.emit(tile.Full, writer.emit(tile.Constant, nothing(dtype)), shape=shape)
-
-
-def store(writer: Writer, product: AnyValue, sums: AnyValue, offsets: Sequence[AnyValue]) -> None:
-    """Put sums where they belong, in the dtype and the rank of the product."""
-    if product.dtype is not sums.dtype:
-        sums = writer.emit(tile.Cast, sums, dtype=product.dtype)
-    sizes = sums.type.shape[-len(offsets) :]
-    shape = (*[1] * (len(offsets) - len(sizes)), *sizes)
-    if shape != sums.type.shape:
-        sums = writer.emit(tile.Reshape, sums, shape=shape)
-    writer.builders[-1].emit_all(tile.Store, product, sums, list(offsets))
 
 
 def _together(chunks: Size, chunk: int, schedule: Schedule) -> Size:

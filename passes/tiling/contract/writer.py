@@ -13,6 +13,7 @@ from ....ir.attributes import Frozen, Shape
 from ....ir.builder import Builder
 from ....ir.declare import Op
 from ....ir.dims import Size
+from ....ir.dtypes import DType
 from ....ir.func import Func, Yield
 from ....ir.locations import Location
 from ....ir.types import INDEX, View
@@ -35,7 +36,7 @@ class Writer:
     def __init__(
         self, name: str, location: Location, params: Sequence[Param], grid: Grid, schedule: Schedule
     ) -> None:
-        self.names = Names([param.shape for param in params])
+        self.names, self.schedule = Names([param.shape for param in params]), schedule
         attributes = Frozen({"grid": list(grid(self.names.of)), "tile": Frozen(schedule)})
         types = [_view(self.names, param) for param in params]
         self.func = Func(name, types, tuple(self.names.used), attributes, location)
@@ -45,6 +46,7 @@ class Writer:
             view.name = param.name
         self.builders = [Builder(self.func.body, location=location)]
         self.sizes = Sizes(self.builders[0], list(params), self.views)
+        self.rooms: dict[str, AnyValue] = {}
 
     def emit(self, op: type[Op], *operands: Any, **attributes: Any) -> AnyValue:
         """The result of an op in the innermost open loop."""
@@ -79,6 +81,14 @@ class Writer:
     def least(self, left: AnyValue, right: AnyValue) -> AnyValue:
         """The smaller"""
         return self.emit(tile.Binary, left, right, kind=tile.BinaryKind.MINIMUM)
+
+    def scratch(self, name: str, shape: Shape, dtype: DType) -> AnyValue:
+        """Memory of the program, of which there is one for each name."""
+        if name not in self.rooms:
+            made = self.builders[0].emit(tile.Scratch, shape=shape, dtype=dtype)
+            made.name = name
+            self.rooms[name] = made
+        return self.rooms[name]
 
     def part(
         self, view: AnyValue, offsets: Sequence[AnyValue], sizes: Sequence[AnyValue]

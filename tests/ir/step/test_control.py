@@ -35,6 +35,13 @@ def test_a_loop_carries_in_memory(size: int) -> None:
     assert (sums == np.cumsum(x, axis=0)).all()
 
 
+def test_a_loop_backwards_begins_with_the_last_index() -> None:
+    x = np.arange(14, dtype=np.float32).reshape(7, 2)
+    sums = np.zeros_like(x)
+    interpret(read(ROWS.replace("trip = n", "trip = n, reverse = true")), x, sums)
+    assert (sums == np.cumsum(x[::-1], axis=0)[::-1]).all()
+
+
 def loop(trip: str = "3", header: str = "%i: scalar<i64>", body: str = "yield") -> str:
     return f"""
 func @f<n: 0..9>(%x: array<[n], f32>) {{
@@ -105,6 +112,46 @@ def test_a_branch_reads_its_predicate_from_memory() -> None:
     ],
 )
 def test_a_branch_that_breaks_a_rule(program: str, problem: str) -> None:
+    assert problem in refused(program)
+
+
+WHILE = """
+func @f(%p: array<[], bool>, %x: array<[2], f32>) {
+  step.while %p () {
+    step.launch [%x], %x, %p {kernel = @halve, grid = []}
+    yield
+  }
+  return
+}
+func @halve(%x: tensor<[2], f32>) -> (tensor<[2], f32>, tensor<[], bool>) {
+  %half = tensor.constant {value = 0.5} : tensor<[], f32>
+  %halves = tensor.broadcast %half {shape = [2], axes = []} : tensor<[2], f32>
+  %y = tensor.multiply %x, %halves : tensor<[2], f32>
+  %most = tensor.reduce_maximum %y {axes = [0]} : tensor<[], f32>
+  %one = tensor.constant {value = 1.0} : tensor<[], f32>
+  %more = tensor.less %one, %most : tensor<[], bool>
+  return %y, %more
+}
+"""
+
+
+@pytest.mark.parametrize(("holds", "left"), [(True, [1.0, 0.75]), (False, [8.0, 6.0])])
+def test_a_loop_reads_its_predicate_before_each_step(holds: bool, left: list[float]) -> None:
+    predicate, x = np.asarray(holds), np.array([8.0, 6.0], np.float32)
+    interpret(read(WHILE), predicate, x)
+    assert x.tolist() == left
+    assert not predicate
+
+
+@pytest.mark.parametrize(
+    ("program", "problem"),
+    [
+        (WHILE.replace("%p: array<[]", "%p: array<[1]"), "the predicate has rank 0"),
+        (WHILE.replace("while %p ()", "while %p (%i: scalar<i64>)"), "the region body takes (sca"),
+        (WHILE.replace("yield", "yield %x"), "the region body yields (array<[2], f32>)"),
+    ],
+)
+def test_a_loop_on_a_condition_that_breaks_a_rule(program: str, problem: str) -> None:
     assert problem in refused(program)
 
 

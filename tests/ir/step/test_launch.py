@@ -119,6 +119,48 @@ def test_a_launch_that_does_not_fit(op: str, problem: str) -> None:
     assert problem in refused(launching(op) + host)
 
 
+GROUPS = """
+func @f<n: 0..64, m: 0..64>(%x: array<[n], f32>, %y: array<[m], f32>,
+    %a: array<[n], f32>, %b: array<[m], f32>) {
+  step.launch [%x, %x, %y, %y], %a, %x, %b, %y {kernel = @add_and_count, grid = [], groups = 2}
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("sizes", [(0, 7), (5, 2)])
+def test_a_kernel_runs_on_groups_of_arrays_each_with_its_own_sizes(sizes: tuple[int, int]) -> None:
+    x, y = (np.arange(size, dtype=F32) for size in sizes)
+    a, b = np.zeros_like(x), np.zeros_like(y)
+    interpret(read(GROUPS + KERNELS), x, y, a, b)
+    assert a.tolist() == (2 * np.arange(sizes[0])).tolist()
+    assert b.tolist() == (2 * np.arange(sizes[1])).tolist()
+
+
+@pytest.mark.parametrize(
+    ("program", "problem"),
+    [
+        (GROUPS.replace("groups = 2", "groups = 0"), "there are 0 groups"),
+        (GROUPS.replace("groups = 2", "groups = 3"), "reads has 4 entries for 3 groups"),
+        (GROUPS.replace("%a, %x, %b, %y {", "%a, %x, %b {"), "writes has 3 entries for 2 groups"),
+        (GROUPS.replace("grid = []", "grid = [n]"), "grid has 1 entries for 2 groups"),
+        (GROUPS.replace("[%x, %x, %y", "[%x, %y, %y"), "@add_and_count"),
+    ],
+)
+def test_groups_that_do_not_fit(program: str, problem: str) -> None:
+    assert problem in refused(program + KERNELS)
+
+
+def test_groups_share_nothing_that_is_written() -> None:
+    x, y, a, b = arrays(4)
+    assert "writes 0 and 2 overlap" in failing(GROUPS + KERNELS, x, y, a, a)
+    only_read = GROUPS.replace("%b, %y {", "%b, %c {").replace(
+        "%b: array", "%c: array<[m], f32>, %b: array"
+    )
+    message = failing(only_read + KERNELS, x, a, a, y, b)
+    assert "group 0 writes what group 1 reads" in message
+
+
 def test_writes_may_not_overlap() -> None:
     memory = np.zeros(8, F32)
     x, y = np.ones(4, F32), np.ones(4, F32)
@@ -167,7 +209,7 @@ def test_another_floor_registers_how_its_kernels_are_launched(
     launched: list[Any] = []
 
     class Recording(step.Kernels):
-        def check(self, launch: step.Launch, kernel: Func) -> None:
+        def check(self, launch: step.Group, kernel: Func) -> None:
             launched.append(kernel.name)
 
         def run(self, launch, kernel, frame, reads, writes) -> None:

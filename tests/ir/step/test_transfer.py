@@ -68,6 +68,34 @@ def test_a_fill_with_a_number_of_another_dtype() -> None:
         read(fill("[2], i64", "1.5"))
     builder = Builder(Func("f", [Array((2,), f32)]).body)
     (array,) = builder.block.arguments
-    with pytest.raises(VerifyError, match="the value is not one number of f32"):
+    with pytest.raises(VerifyError, match="the value is not of f32"):
         builder.emit_all(step.Fill, array, Number(1, i64))
-    assert "the value is not one number of f32" in refused(fill("[2], f32", "[1.0, 2.0]"))
+    assert "neither one number nor array<[3], f32>" in refused(fill("[3], f32", "[1.0, 2.0]"))
+
+
+def test_a_fill_with_many_numbers() -> None:
+    x = np.zeros((2, 2), np.float32)
+    interpret(read(fill("[2, 2], f32", "[[1.0, -0.0], [3.0, inf]]")), x)
+    assert x.tolist() == [[1, 0], [3, np.inf]]
+    assert np.signbit(x[0, 1])
+
+
+STORE = """
+func @f<n: 0..64>(%x: array<[n], f32>, %y: array<[], i64>) {
+  %n = step.dim %x {axis = 0} : scalar<i64>
+  step.store %n, %y
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("size", [0, 7])
+def test_a_number_of_the_host_is_stored(size: int) -> None:
+    y = np.zeros((), np.int64)
+    interpret(read(STORE), np.zeros(size, np.float32), y)
+    assert y == size
+
+
+@pytest.mark.parametrize("type_", ["array<[1], i64>", "array<[], i32>"])
+def test_a_store_into_another_type(type_: str) -> None:
+    assert "the array is no array<[], i64>" in refused(STORE.replace("array<[], i64>", type_))

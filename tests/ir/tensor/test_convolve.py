@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from brimstone.ir import tensor
+from brimstone.ir.builder import Builder
 from brimstone.ir.dims import Symbol
 from brimstone.ir.dtypes import NUMBERS, bf16, c64, c128, f32, f64, i8, i32
+from brimstone.ir.func import Func
 from brimstone.ir.types import Tensor
 from kit.calls import call, counted, failure, refusal, run, same_bits
 
@@ -221,3 +223,15 @@ def test_refusals_name_what_does_not_fit():
     for name in ("low", "high"):
         assert f"{name} must say one value for each of 1 axes: []" in said(**{name: ()})
         assert f"{name} is -n - 1 on axis 0, which is negative" in said(**{name: (-n - 1,)})
+
+
+def test_the_cotangent_of_a_kernel_has_no_places_too_many():
+    images, kernel = Tensor((2, 3, 28), f32), Tensor((4, 3, 3), f32)
+    func = Func("f", [images, kernel, Tensor((2, 4, 14), f32)])
+    builder, (x, k, c) = Builder(func.body), func.arguments
+    made = builder.emit(tensor.Convolve, x, k, **settings(strides=(2,), low=(1,), high=(1,)))
+    assert isinstance(made.op, tensor.Convolve)
+    _, cotangent = made.op.transpose(builder, (x, None), (c,))
+    assert cotangent is not None
+    assert cotangent.type is kernel
+    assert "tensor.slice" not in [op.name for op in func.body]

@@ -130,3 +130,20 @@ def test_wrong_operands_are_refused(
 ) -> None:
     with pytest.raises(VerifyError, match=message):
         evaluate(tensor.Sort, *(np.asarray(each) for each in tensors), **attributes)
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 5])
+def test_the_first_few(count: int) -> None:
+    x = np.random.default_rng(count).integers(0, 3, (2, 5, 2))
+    named = {"axis": 1, "keys": 1, "descending": True}
+    along = np.arange(20).reshape(x.shape)
+    every = evaluate(tensor.Sort, x, along, **named)
+    found = evaluate(tensor.Sort, x, along, count=count, **named)
+    for whole, part in zip(every, found, strict=True):
+        assert same(part, whole[:, :count])
+
+
+@pytest.mark.parametrize("count", [6, -1])
+def test_no_more_than_there_are(count: int) -> None:
+    with pytest.raises(VerifyError, match=f"the first {count} are wanted of 5"):
+        evaluate(tensor.Sort, np.zeros(5), axis=0, keys=1, count=count)

@@ -1,7 +1,10 @@
 """What a kernel may hold at most, and where the bounds show."""
 
+import pytest
+
 from brimstone.ir import tensor
 from brimstone.ir.dims import Symbol
+from brimstone.ir.dtypes import i64
 from brimstone.passes.fuse import Fused
 from brimstone.passes.fuse.clusters import CIRCLE
 from brimstone.passes.fuse.cost import LAUNCH, MOST_ARRAYS, MOST_OPS, amount, effort
@@ -37,6 +40,18 @@ def test_what_stands_between_keeps_kernels_apart() -> None:
     s = r.emit(tensor.CumulativeSum, e, axis=0)
     fused = checked(r.done(r.emit(tensor.Add, e, s)))
     assert str(CIRCLE) in reasons(fused)
+
+
+@pytest.mark.parametrize(("turned", "apart", "count"), [(0, 0, 1), (1, 0, 2), (0, 1, 2)])
+def test_a_sort_counts_by_itself_what_it_puts_in_order(
+    turned: bool, apart: bool, count: int
+) -> None:
+    r = Recorder()
+    x = r.argument(100, 3)
+    places = r.emit(tensor.Iota, shape=(100, 3), axis=0, dtype=i64)
+    values = (places, x) if turned else (x, places)  # a key is an array
+    made = r.builder.emit_all(tensor.Sort, values, axis=0, keys=1)
+    assert len(checked(r.done(*made), apart=apart).report.kernels) == count
 
 
 def _scaled(size: int | Symbol) -> Fused:

@@ -87,7 +87,7 @@ def perceptron(r: Recorder) -> Func:
 
 MODELS = [
     (gelu, 1, 1), (softmax_of_rows, 1, 1), (norm_of_rows, 1, 2), (root_mean_square_norm, 1, 2),
-    (group_norm, 1, 2), (batch_norm, 1, 1), (cross_entropy, 2, 2), (perceptron, 4, 12),
+    (group_norm, 1, 2), (batch_norm, 1, 1), (cross_entropy, 2, 2), (perceptron, 3, 9),
 ]  # fmt: skip
 
 

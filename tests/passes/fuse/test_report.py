@@ -29,7 +29,7 @@ contract_my_model_3    my model.py:3
   reads   x f32[n, m], w f32[m, m]
   writes  h f32[n, m]
   bytes   4*m*m + 4*m*n read, 4*m*n written, 0 saved
-  not one with softmax_my_model_4: contractions take no prologues and epilogues yet
+  not one with softmax_my_model_4: sums of what a contraction makes need all of it
 
 softmax_my_model_4    my model.py:4, my model.py:5
   ops     reduce_maximum, subtract, exp, reduce_sum, divide
@@ -48,7 +48,7 @@ def test_values() -> None:
     n, m = Symbol("n", 1, 64), Symbol("m", 1, 64)
     assert second.bytes == (4 * n * m, 4 * n * m)
     assert first.boundaries == {
-        second.name: Refuse("contractions take no prologues and epilogues yet")
+        second.name: Refuse("sums of what a contraction makes need all of it")
     }
     assert not Refuse("no")
     assert report.saved == second.saved

@@ -64,9 +64,16 @@ def test_random_words_are_the_same(shape: tuple[Any, ...], offset: int) -> None:
     check(func)
 
 
-def gather(count: int, outside: Outside, batch: int = 0) -> Any:
+@pytest.mark.parametrize("keys", ["n 2 u32", "n 3 2 u32", "1 2 u32"])
+def test_random_words_of_several_keys_are_the_same(keys: str) -> None:
+    func = kernel(lambda key: key.apply("random_bits", shape=(M, 3), offset=2), keys)
+    func.symbols = tuple(dict.fromkeys((*func.symbols, M)))
+    check(func)
+
+
+def gather(count: int, outside: Outside, batch: int = 0, first: int = 0) -> Any:
     def build(x: Term, indices: Term) -> Term:
-        axes = tuple(range(batch, batch + count))
+        axes = tuple(range(batch + first, batch + first + count))
         named = {"axes": axes, "batch": batch, "outside": outside}
         made = x.builder.emit(tensor.Gather, x.value, indices.value, **named)
         return Term(x.builder, made)
@@ -92,9 +99,11 @@ def test_gathers_are_the_same(count: int, shapes: tuple[str, ...]) -> None:
     check(kernel(gather(count, Outside.CLAMP), *shapes), {1: (low, 9)})
 
 
-def scatter(count: int, combiner: Combiner, outside: Outside, batch: int = 0) -> Any:
+def scatter(
+    count: int, combiner: Combiner, outside: Outside, batch: int = 0, first: int = 0
+) -> Any:
     def build(x: Term, indices: Term, updates: Term) -> Term:
-        axes = tuple(range(batch, batch + count))
+        axes = tuple(range(batch + first, batch + first + count))
         named = {"axes": axes, "batch": batch, "combiner": combiner, "outside": outside}
         operands = (x.value, indices.value, updates.value)
         return Term(x.builder, x.builder.emit(tensor.Scatter, *operands, **named))
@@ -123,6 +132,24 @@ def test_gathers_in_batches_are_the_same(batch: int, shapes: tuple[str, ...]) ->
 def test_scatters_in_batches_are_the_same(batch: int, shapes: tuple[str, ...]) -> None:
     build = scatter(1, Combiner.ADD, Outside.ERROR, batch)
     check(kernel(build, *shapes), {1: (0, 5), 2: (1, 2)})
+
+
+@pytest.mark.parametrize(
+    ("first", "x", "indices", "read"),
+    [
+        (1, "m 6 k f32", "n 1 i64", "n m k f32"),
+        (1, "m 6 i32", "n 2 1 i32", "n 2 m i32"),
+        (2, "m 2 6 k bf16", "n 1 i64", "n m 2 k bf16"),
+    ],
+)
+@pytest.mark.parametrize("outside", [Outside.ZERO, Outside.CLAMP])
+def test_indices_along_later_axes(
+    first: int, x: str, indices: str, read: str, outside: Outside
+) -> None:
+    check(kernel(gather(1, outside, first=first), x, indices), {1: (-3, 9)})
+    if "bf16" not in x and outside is Outside.ZERO:
+        added = scatter(1, Combiner.ADD, outside, first=first)
+        check(kernel(added, x, indices, read), {1: (-3, 9), 2: (1, 2)})
 
 
 @pytest.mark.parametrize("combiner", Combiner)
@@ -172,13 +199,12 @@ def test_an_argument_may_be_read_twice_and_arguments_in_any_order() -> None:
 
 def test_what_has_no_form_of_tiles_says_why() -> None:
     def build(x: Term, at: Term) -> Term:
-        return Term(x.builder, x.builder.emit(tensor.Gather, x.value, at.value, axes=(1,)))
+        return Term(x.builder, x.builder.emit(tensor.Gather, x.value, at.value, axes=(0, 2)))
 
-    other = kernel(build, "n 6 f32", "m 1 i32")
-    assert tiled(other).refused == {"k": "indices along other axes than the first"}
+    other = kernel(build, "n 6 5 f32", "m 2 i32")
+    reason = "indices along axes that are no neighbours, or in another order"
+    assert tiled(other).refused == {"k": reason}
     narrow = kernel(scatter(1, Combiner.ADD, Outside.ERROR), "6 bf16", "n 1 i32", "n bf16")
     assert tiled(narrow).refused == {"k": "bf16 is combined in a wider dtype"}
-    keys = kernel(lambda key: key.apply("random_bits", shape=(4,)), "3 2 u32")
-    assert tiled(keys).refused == {"k": "random bits of several keys"}
     wide = kernel(gather(1, Outside.ERROR), "6 f32", "n 1 u64")
     assert tiled(wide).refused == {"k": "indices of u64"}

@@ -39,6 +39,15 @@ def test_a_block_may_have_any_size(layout: str) -> None:
         assert difference(before, after) is None, sizes
 
 
+@pytest.mark.parametrize("layout", ["maps", "maps of heads", "heads"])
+def test_what_is_computed_from_memory_is_packed_without_a_copy(layout: str) -> None:
+    module = tiled(contraction(layout), SMALL).module
+    shared = launches(module, module.main.body, {"m": 9, "n": 9, "l": 9, "k": 9})
+    assert shared == ["k_pack_left", "k_pack_right", "k"]
+    few = launches(module, module.main.body, {"m": 2, "n": 9, "l": 9, "k": 9})
+    assert few == ["k_right", "k_pack_few", "k_few"]
+
+
 BRANCHES: dict[str, tuple[tuple[int, int, int], list[str]]] = {
     "few rows": ((2, 40, 9), ["k_pack_few", "k_few"]),
     "alone": ((5, 8, 6), ["k_alone"]),

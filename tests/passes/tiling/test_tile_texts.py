@@ -1,4 +1,4 @@
-"""What three kernels look like: as a person would write them."""
+"""What four kernels look like: as a person would write them."""
 
 from brimstone.ir import print_module
 from brimstone.ir.func import Func, Module
@@ -29,7 +29,6 @@ func @k<n: 0..4096, m: 0..4096>(%x: view<2, f32, {size: [n, m], unit_stride: 1}>
 %y: view<2, f32, {size: [n, m], unit_stride: 1}>) \
 with {grid: [n], tile: {n: 64}} {
   %at_n = tile.program_id {axis = 0} : scalar<i64>
-  %kept = tile.scratch {shape = [1, m], dtype = f32} : view<2, f32, {size: [1, m], unit_stride: 1}>
   %0 = tile.constant {value = -inf} : scalar<f32>
   %1 = tile.full %0 {shape = [1, 64]} : tile<[1, 64], f32>
   %m = tile.extent %x {axis = 1} : scalar<i64>
@@ -50,7 +49,7 @@ with {grid: [n], tile: {n: 64}} {
     %14 = tile.load %x, %at_n, %at_m_1 {shape = [1, 64], padding = 0.0} : tile<[1, 64], f32>
     %15 = tile.binary %14, %11 {kind = subtract} : tile<[1, 64], f32>
     %16 = tile.unary %15 {kind = exp} : tile<[1, 64], f32>
-    tile.store %kept, %16, %2, %at_m_1
+    tile.store %y, %16, %at_n, %at_m_1
     %17 = tile.full %at_m_1 {shape = [1, 64]} : tile<[1, 64], i64>
     %18 = tile.iota {shape = [1, 64], axis = 1, dtype = i64} : tile<[1, 64], i64>
     %19 = tile.binary %17, %18 {kind = add} : tile<[1, 64], i64>
@@ -63,7 +62,7 @@ with {grid: [n], tile: {n: 64}} {
   %24 = tile.reduce %12 {axis = 1, kind = sum} : tile<[1], f32>
   %25 = tile.broadcast %24 {shape = [1, 64], axes = [0]} : tile<[1, 64], f32>
   tile.for %2, %m, %3 {label = "level2"} (%at_m_2: scalar<i64>) {
-    %26 = tile.load %kept, %2, %at_m_2 {shape = [1, 64], padding = 0.0} : tile<[1, 64], f32>
+    %26 = tile.load %y, %at_n, %at_m_2 {shape = [1, 64], padding = 0.0} : tile<[1, 64], f32>
     %27 = tile.binary %26, %25 {kind = divide} : tile<[1, 64], f32>
     tile.store %y, %27, %at_n, %at_m_2
     yield
@@ -123,6 +122,57 @@ with {grid: [chunks, ceildiv(m, 64)], tile: {n: 64}} {
 }
 """
 
+STREAMED = """\
+func @k<n: 0..4096, m: 0..4096>(%x: view<2, f32, {size: [n, m], unit_stride: 1}>, \
+%y: view<1, f32, {size: [m], unit_stride: 0}>) \
+with {grid: [ceildiv(m, 1024)], tile: {n: 64, unroll: 4, wide: 1024}} {
+  %0 = tile.program_id {axis = 0} : scalar<i64>
+  %1 = tile.constant {value = 1024} : scalar<i64>
+  %at_m = tile.binary %0, %1 {kind = multiply} : scalar<i64>
+  %m = tile.extent %x {axis = 1} : scalar<i64>
+  %2 = tile.binary %at_m, %1 {kind = add} : scalar<i64>
+  %3 = tile.binary %2, %m {kind = minimum} : scalar<i64>
+  %4 = tile.constant {value = 64} : scalar<i64>
+  %sums = tile.scratch {shape = [1, 1024], dtype = f32} \
+: view<2, f32, {size: [1, 1024], unit_stride: 1}>
+  %5 = tile.constant {value = 0} : scalar<i64>
+  %6 = tile.constant {value = 1} : scalar<i64>
+  tile.for %at_m, %3, %4 {label = "columns"} (%at_m_1: scalar<i64>) {
+    %7 = tile.constant {value = 0.0} : scalar<f32>
+    %8 = tile.full %7 {shape = [1, 64]} : tile<[1, 64], f32>
+    %9 = tile.binary %at_m_1, %at_m {kind = subtract} : scalar<i64>
+    %10 = tile.view %sums, [%5, %9], %6, %4 {axes = [0, 1]} : view<2, f32, {unit_stride: 1}>
+    tile.store %10, %8, %5, %5
+    yield
+  }
+  %n = tile.extent %x {axis = 0} : scalar<i64>
+  %11 = tile.constant {value = 4} : scalar<i64>
+  tile.for %5, %n, %11 {label = "level0"} (%at_n: scalar<i64>) {
+    tile.for %at_m, %3, %4 {label = "columns"} (%at_m_2: scalar<i64>) {
+      %12 = tile.binary %at_m_2, %at_m {kind = subtract} : scalar<i64>
+      %13 = tile.view %sums, [%5, %12], %6, %4 {axes = [0, 1]} : view<2, f32, {unit_stride: 1}>
+      %14 = tile.load %13, %5, %5 {shape = [1, 64], padding = 0.0} : tile<[1, 64], f32>
+      %15 = tile.load %x, %at_n, %at_m_2 {shape = [4, 64], padding = 0.0} : tile<[4, 64], f32>
+      %16 = tile.reduce %15 {axis = 0, kind = sum} : tile<[64], f32>
+      %17 = tile.reshape %16 {shape = [1, 64]} : tile<[1, 64], f32>
+      %18 = tile.binary %14, %17 {kind = add} : tile<[1, 64], f32>
+      tile.store %13, %18, %5, %5
+      yield
+    }
+    yield
+  }
+  tile.for %at_m, %3, %4 {label = "columns"} (%at_m_3: scalar<i64>) {
+    %19 = tile.binary %at_m_3, %at_m {kind = subtract} : scalar<i64>
+    %20 = tile.view %sums, [%5, %19], %6, %4 {axes = [0, 1]} : view<2, f32, {unit_stride: 1}>
+    %21 = tile.load %20, %5, %5 {shape = [1, 64], padding = 0.0} : tile<[1, 64], f32>
+    %22 = tile.reshape %21 {shape = [64]} : tile<[64], f32>
+    tile.store %y, %22, %at_m_3
+    yield
+  }
+  return
+}
+"""
+
 
 def named(func: Func, *names: str) -> Func:
     """The kernel with names that a user would give."""
@@ -137,7 +187,7 @@ def test_a_map_of_rows_and_a_bias() -> None:
     assert print_module(Module([made["k"]])) == BIASED
 
 
-def test_softmax_keeps_the_exponentials() -> None:
+def test_softmax_keeps_the_exponentials_where_its_result_will_be() -> None:
     def softmax(x: Term) -> Term:
         above = (x - along(x.apply("reduce_maximum", axes=(1,)), x, 1)).apply("exp")
         return above / along(above.apply("reduce_sum", axes=(1,)), x, 1)
@@ -152,3 +202,9 @@ def test_column_sums_are_made_in_chunks() -> None:
     made = tiled(func, {"n": 64}).module
     assert print_module(Module([made.main])) == STEP
     assert print_module(Module([made["k_parts"]])) == COLUMN_SUMS
+
+
+def test_rows_stream_past_the_sums_of_many_columns() -> None:
+    func = named(kernel(lambda x: x.apply("reduce_sum", axes=(0,)), "n m f32"), "x", "y")
+    made = tiled(func, {"n": 64, "unroll": 4, "wide": 1024}).module
+    assert print_module(Module([made["k"]])) == STREAMED

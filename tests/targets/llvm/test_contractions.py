@@ -16,13 +16,14 @@ from brimstone.targets.llvm.memory import Pool
 from brimstone.targets.llvm.program import Program
 from brimstone.targets.llvm.schedules import chooser
 from kit.contractions import contract, contraction
+from kit.endings import ending
 from kit.tiling import arrays_for, kernel, sizes_of
 
 LIMITS = {"chunk": 24, "alone": 256, "few": 3, "beside": 2, "kept": 64}
 """Small sizes reach all branches; blocks are those of this processor."""
 COMPILED = [
     "nn", "nt", "tn", "heads", "two free", "vector, matrix", "vector, rows", "columns, vector",
-    "outer", "bf16", "f16 to f32", "f64", "i8 to i32",
+    "outer", "maps", "bf16", "f16 to f32", "f64", "i8 to i32",
 ]  # fmt: skip
 
 
@@ -50,6 +51,20 @@ def test_machine_code_does_what_the_interpreter_does(
     made = program(func)
     assert not made.code.refused
     for sizes in [*sizes_of(func), *edges(func)]:
+        arguments = arrays_for(func, sizes, whole=True)
+        expected = interpret(Module([func]), *arguments)
+        assert difference(expected, made(arguments, sizes)) is None, sizes
+
+
+@pytest.mark.parametrize("name", ["turned", "layers"])
+def test_what_follows_is_the_same_in_machine_code(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(road, "chooser", small)
+    func = ending(name)
+    made = program(func)
+    assert not made.code.refused
+    for sizes in [*sizes_of(func, 4), *edges(func)]:
         arguments = arrays_for(func, sizes, whole=True)
         expected = interpret(Module([func]), *arguments)
         assert difference(expected, made(arguments, sizes)) is None, sizes

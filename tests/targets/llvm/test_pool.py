@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from brimstone.ir.dtypes import bf16, f32, i8
-from brimstone.targets.llvm.memory import ALIGNMENT, SMALL, Pool
+from brimstone.targets.llvm.memory import ALIGNMENT, SMALL, Pool, Scratch
 
 LARGE = (SMALL,)
 
@@ -75,3 +75,17 @@ def test_threads_never_share_a_block() -> None:
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_scratch_stays_until_more_is_wanted_and_is_of_one_thread() -> None:
+    scratch, others = Scratch(), list[int]()
+    first = scratch.at_least(SMALL)
+    assert first % ALIGNMENT == 0
+    assert scratch.at_least(1) == first
+    more = scratch.at_least(1 << 20)
+    assert scratch.block.size >= 1 << 20
+    assert scratch.at_least(SMALL) == more
+    thread = threading.Thread(target=lambda: others.append(scratch.at_least(SMALL)))
+    thread.start()
+    thread.join()
+    assert others != [more]

@@ -85,6 +85,52 @@ func @number(%x: tensor<[], i64>) -> tensor<[], i64> {
   return %x
 }
 """
+BACKWARDS = """
+func @f<n: 0..64>(%x: array<[n, 2], f32>) -> array<[n, 2], f32> {
+  %y = step.allocate : array<[n, 2], f32>
+  %last = step.allocate : array<[], i64>
+  step.fill %last {value = 63}
+  step.loop {trip = n, reverse = true} (%i: scalar<i64>) {
+    %row = step.row %x, %i : array<[2], f32>
+    %made = step.row %y, %i : array<[2], f32>
+    step.launch [%row, %last], %made {kernel = @scale, grid = []}
+    step.store %i, %last
+    yield
+  }
+  step.free %last
+  return %y
+}
+func @scale(%x: tensor<[2], f32>, %i: tensor<[], i64>) -> tensor<[2], f32> {
+  %f = tensor.cast %i {dtype = f32} : tensor<[], f32>
+  %b = tensor.broadcast %f {shape = [2], axes = []} : tensor<[2], f32>
+  %z = tensor.multiply %x, %b : tensor<[2], f32>
+  return %z
+}
+"""
+WHILE = """
+func @f<n: 0..64>(%x: array<[n, 2], f32>) -> array<[2], i64> {
+  %count = step.allocate : array<[2], i64>
+  step.fill %count {value = 0}
+  %more = step.allocate : array<[], bool>
+  step.fill %more {value = true}
+  step.while %more () {
+    step.launch [%count, %x], %count, %more {kernel = @count, grid = []}
+    yield
+  }
+  step.free %more
+  return %count
+}
+func @count<n: 0..64>(%c: tensor<[2], i64>, %x: tensor<[n, 2], f32>)
+    -> (tensor<[2], i64>, tensor<[], bool>) {
+  %one = tensor.constant {value = 1} : tensor<[], i64>
+  %ones = tensor.broadcast %one {shape = [2], axes = []} : tensor<[2], i64>
+  %next = tensor.add %c, %ones : tensor<[2], i64>
+  %reached = tensor.reduce_maximum %next {axes = [0]} : tensor<[], i64>
+  %size = tensor.dim %x {axis = 0} : tensor<[], i64>
+  %more = tensor.less %reached, %size : tensor<[], bool>
+  return %next, %more
+}
+"""
 
 
 def program(text: str) -> Program:
@@ -97,7 +143,9 @@ def inputs(size: int) -> Any:
 
 @pytest.mark.parametrize("size", [0, 1, 7, 64])
 @pytest.mark.parametrize(
-    "text", [MEMORY, LOOP, SIZES, WHEN], ids=["memory", "loop", "sizes", "when"]
+    "text",
+    [MEMORY, LOOP, SIZES, WHEN, BACKWARDS, WHILE],
+    ids=["memory", "loop", "sizes", "when", "backwards", "while"],
 )
 def test_a_step_does_what_the_interpreter_does(text: str, size: int) -> None:
     x = inputs(size)

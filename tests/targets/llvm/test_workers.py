@@ -11,15 +11,19 @@ from typing import Any
 import pytest
 
 from brimstone.targets.llvm import workers as module
-from brimstone.targets.llvm.compile import CompileError, compile_text
+from brimstone.targets.llvm.compile import CompileError
+from brimstone.targets.llvm.lower import compile_kernel
 from brimstone.targets.llvm.machines import AVX512
 from brimstone.targets.llvm.workers import Workers
 
 TEXTS = [
-    f"define i64 @f{number}(i64 %x) {{\n  %y = mul i64 %x, {number}\n  ret i64 %y\n}}\n"
+    f"func @f{number}(%x: view<1, i64>) with {{grid: [1]}} {{\n"
+    f"  %y = tile.constant {{value = {number}}} : scalar<i64>\n"
+    "  %z = tile.full %y {shape = [1]} : tile<[1], i64>\n"
+    "  tile.store %x, %z, %y\n  return\n}\n"
     for number in range(12)
 ]
-WRONG = "define void @f() { nonsense }"
+WRONG = "func @f() { nonsense }"
 READY = (
     "import sys; tasks = sys.stdin.buffer; tasks.read(int.from_bytes(tasks.read(8), 'little'));"
     "sys.stdout.buffer.write(b'\\5' + bytes(7) + b'ready'); sys.stdout.flush();"
@@ -58,7 +62,7 @@ def wait_for(condition: Any) -> None:
         sleep(0.005)
 
 
-EXPECTED = [compile_text(text, AVX512) for text in TEXTS]
+EXPECTED = [compile_kernel(text, AVX512) for text in TEXTS]
 
 
 def test_little_is_compiled_in_this_process() -> None:
@@ -67,10 +71,10 @@ def test_little_is_compiled_in_this_process() -> None:
     assert not pool.helpers
 
 
-def test_what_llvm_refuses_is_said_in_its_place() -> None:
+def test_what_is_refused_is_said_in_its_place() -> None:
     first, wrong, last = Workers(0).compile([TEXTS[0], WRONG, TEXTS[1]], AVX512)
     assert [first, last] == EXPECTED[:2]
-    assert isinstance(wrong, CompileError) and "expected instruction opcode" in str(wrong)
+    assert isinstance(wrong, CompileError) and "nonsense" in str(wrong)
 
 
 def test_helpers_help_and_die(pool: Workers, monkeypatch: pytest.MonkeyPatch) -> None:

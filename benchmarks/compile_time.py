@@ -1,0 +1,168 @@
+"""What it costs to make kernels for the CPU, stage by stage, in ms of processor time.
+
+    python -m benchmarks.compile_time [gelu softmax layer_norm_slopes matmul transformer]
+
+Stages above the line run in the process that records; those below, which `lower.compile_kernel`
+does, are shared with helper processes. Nothing comes from the cache, and each kernel counts once.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping, Sized
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import brimstone as bs
+from benchmarks import transformer
+from brimstone.ir.func import Func, Module
+from brimstone.passes.bind_cpu import bind_cpu
+from brimstone.passes.collector import collector_paused
+from brimstone.passes.expand import expand
+from brimstone.passes.fuse import fuse
+from brimstone.passes.gather_launches import gather_launches
+from brimstone.passes.generalise import generalise
+from brimstone.passes.tiling import tile
+from brimstone.runtime.steps import prepare
+from brimstone.targets.llvm.code import Code
+from brimstone.targets.llvm.compile import compile_text
+from brimstone.targets.llvm.lower import name_of
+from brimstone.targets.llvm.machines import host
+from brimstone.targets.llvm.memory import Pool
+from brimstone.targets.llvm.printer import print_llvm
+from brimstone.targets.llvm.program import Preparation, Program
+from brimstone.targets.llvm.schedules import chooser
+
+SHAPES = Path(__file__).parent / "shapes.json"
+Work = tuple[Callable[..., Any], tuple[Any, ...]]
+
+
+def normal(*shape: int) -> Any:
+    """Numbers to compute with."""
+    return bs.tensor(np.random.default_rng(0).normal(size=shape).astype(np.float32))
+
+
+def layer_norm(x: Any, weight: Any, bias: Any) -> Any:
+    """Along the last axis."""
+    centred = x - bs.mean(x, axis=-1, keepdims=True)
+    variance = bs.mean(centred * centred, axis=-1, keepdims=True)
+    return centred / bs.sqrt(variance + 1e-5) * weight + bias
+
+
+def layer_norm_slopes(x: Any, weight: Any, bias: Any, cotangent: Any) -> Any:
+    """The gradients of all that a layer norm takes."""
+    return bs.vjp(layer_norm, x, weight, bias)[1](cotangent)
+
+
+def whole_transformer() -> Work:
+    """The loss of a small transformer and its gradients."""
+    sizes = json.loads(SHAPES.read_text())["transformer_cpu"]
+    return transformer.slopes(**sizes)
+
+
+WORKS: dict[str, Callable[[], Work]] = {
+    "gelu": lambda: (bs.gelu, (normal(1000),)),
+    "softmax": lambda: (bs.softmax, (normal(100, 1000),)),
+    "layer_norm_slopes": lambda: (
+        layer_norm_slopes,
+        (normal(100, 1000), normal(1000), normal(1000), normal(100, 1000)),
+    ),
+    "matmul": lambda: (bs.matmul, (normal(300, 500), normal(500, 700))),
+    "transformer": whole_transformer,
+}
+
+
+class Stages:
+    """Prints a line for each stage: its time, and what it made."""
+
+    def run(
+        self, name: str, made: str, work: Callable[[], Any], count: Callable[[Any], int]
+    ) -> Any:
+        """Do one stage."""
+        start = time.thread_time()
+        result = work()
+        spent = time.thread_time() - start
+        print(f"  {name:12} {1000 * spent:8.1f} ms   {count(result):6} {made}")
+        return result
+
+
+def ops_of(func: Func) -> int:
+    """How many ops a func has."""
+    return sum(1 for _ in func.walk())
+
+
+def ops_of_main(module: Module) -> int:
+    """How many ops the main func has."""
+    return ops_of(module.main)
+
+
+def kernels_in(module: Module) -> int:
+    """How many funcs there are beside the main one."""
+    return len(module) - 1
+
+
+def all_ops(funcs: Iterable[Func]) -> int:
+    """How many ops all funcs have."""
+    return sum(map(ops_of, funcs))
+
+
+def all_of(texts: Iterable[Sized]) -> int:
+    """How long all of them are."""
+    return sum(map(len, texts))
+
+
+def launched(step: Module, sizes: Mapping[str, int]) -> list[Func]:
+    """The kernels that run where the sizes are these."""
+    program = Program(step, Code(step, {}), Pool())
+    known = {symbol: sizes[symbol.name] for symbol in step.main.symbols}
+    names = Preparation(program, known).launched(step.main.body)
+    return [step[name] for name in dict.fromkeys(names)]
+
+
+def measure(function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    """All stages of one function."""
+    run = Stages().run
+    traced = run("record", "ops", lambda: bs.jit(function).lower(*arguments).ir.main, ops_of)
+    general = run("generalise", "ops", lambda: generalise(traced), lambda made: ops_of(made.func))
+    module = run("simplify", "ops", lambda: prepare(Module([general.func])), ops_of_main)
+    fused = run("fuse", "kernels", lambda: fuse(module.main).module, kernels_in)
+    choose = chooser(host())
+    tiled = run("tile", "kernels", lambda: tile(fused, choose, shared=True).module, kernels_in)
+    step = run("gather", "kernels", lambda: gather_launches(tiled).module, kernels_in)
+    funcs = launched(step, general.sizes)
+    compile_all(run("name", "kernels", lambda: {name_of(each): each for each in funcs}, len))
+
+
+def compile_all(funcs: Mapping[str, Func]) -> None:
+    """The stages from kernels of tiles on."""
+    run, machine = Stages().run, host()
+    print("  ------")
+    loops = run(
+        "bind", "ops", lambda: [bind_cpu(func, machine) for func in funcs.values()], all_ops
+    )
+    run(
+        "expand", "ops", lambda: [expand(func, machine) for func in loops], lambda _: all_ops(loops)
+    )
+    texts = run(
+        "print", "characters", lambda: [print_llvm([each], machine) for each in loops], all_of
+    )
+    run("LLVM", "bytes", lambda: [compile_text(text, machine) for text in texts], all_of)
+
+
+def main() -> None:
+    """Measure the chosen works, after one that warms everything up."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="work", help=", ".join(WORKS))
+    names = parser.parse_args().names or [*WORKS]
+    with bs.device("cpu"), collector_paused():
+        print("(warming up)")
+        measure(*WORKS["softmax"]())
+        for name in names:
+            print(name)
+            measure(*WORKS[name]())
+
+
+if __name__ == "__main__":
+    main()

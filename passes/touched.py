@@ -1,0 +1,72 @@
+"""Which memory an op of the `step` floor reads and writes.
+
+Comes in: ops of the host. Goes out: the arrays, each by the one that owns its memory.
+Never: a part of an array: two parts of one count as the same memory.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from ..ir import step
+from ..ir.values import AnyValue, Op, walk
+
+Values = Iterable[AnyValue]
+
+
+class Touched(NamedTuple):
+    """The owners of the memory that an op reads, and of what it writes."""
+
+    reads: set[AnyValue]
+    writes: set[AnyValue]
+
+
+def owner_of(array: AnyValue) -> AnyValue:
+    """The array of which this one shows a part."""
+    while isinstance(array.op, step.View | step.Row):
+        array = array.op.array
+    return array
+
+
+def touched(op: Op) -> Touched:
+    """What an op touches, with all that its regions do; an op that nobody knows writes all."""
+    found = Touched(set(), set())
+    for each in walk([op]) if op.regions else (op,):
+        reads, writes = _TOUCHES.get(each.__class__, _everything)(each)
+        found.reads.update(map(owner_of, reads))
+        found.writes.update(map(owner_of, writes))
+    return found
+
+
+def _everything(op: Op) -> tuple[Values, Values]:
+    return op.operands, () if op.terminator else op.operands
+
+
+def _only_reads(op: Op) -> tuple[Values, Values]:
+    return op.operands, ()
+
+
+def _nothing(op: Op) -> tuple[Values, Values]:
+    return (), ()
+
+
+def _listed(op: Any) -> tuple[Values, Values]:
+    return op.reads, op.writes
+
+
+_TOUCHES: dict[type[Op], Callable[[Any], tuple[Values, Values]]] = {
+    step.Allocate: _nothing,
+    step.Branch: _only_reads,
+    step.Collective: _listed,
+    step.Copy: lambda op: ((op.source,), (op.destination,)),
+    step.Dim: _nothing,
+    step.Fill: lambda op: ((), (op.array,)),
+    step.Host: _listed,
+    step.Inside: _only_reads,
+    step.Launch: _listed,
+    step.Loop: _nothing,
+    step.Row: _nothing,
+    step.Store: lambda op: ((op.number,), (op.array,)),
+    step.View: _nothing,
+    step.When: _nothing,
+    step.While: _only_reads,
+}
