@@ -163,7 +163,7 @@ def _axes(place: Place) -> tuple[int, ...]:
 def _access(source: Source, param: Param, space: Space) -> Access:
     """How a source is read: a part that is shifted or stepped through is a window of its own."""
     if source.entries is not None:
-        return Access(param, source.entries, source.place, source.sizes, source.padding)
+        return _windowed(source, source.entries, param, space)
     if source.padding is not None and any(index.step != 1 for index in source.place):
         return _stepped(source, param, space)
     if source.padding is not None or _is_all(source, space):
@@ -178,6 +178,21 @@ def _access(source: Source, param: Param, space: Space) -> Access:
     ]
     sizes = tuple(space.sizes[axis] for axis in numbers)
     return Access(param, tuple(Index(axis) for axis in numbers), tuple(window), sizes)
+
+
+def _windowed(source: Source, entries: Place, param: Param, space: Space) -> Access:
+    """A window that is read where `entries` say. Where these go in steps there is no padding, and
+    the window goes in these steps itself, since tiles are loaded without."""
+    window, sizes, plain = list(source.place), list(source.sizes), list(entries)
+    for number, entry in enumerate(entries):
+        if entry.axis is None or entry.step == 1:
+            continue
+        for axis, index in enumerate(window):
+            if index.axis == number:
+                start = index.start + index.step * entry.start
+                window[axis] = Index(number, start, index.step * entry.step)
+        plain[number], sizes[number] = Index(entry.axis), space.sizes[entry.axis]
+    return Access(param, tuple(plain), tuple(window), tuple(sizes), source.padding)
 
 
 def _stepped(source: Source, param: Param, space: Space) -> Access:

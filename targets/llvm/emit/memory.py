@@ -6,7 +6,7 @@ Never: a touch where the mask is off.
 
 from typing import Any
 
-from ....ir.dtypes import Kind, boolean
+from ....ir.dtypes import Kind, boolean, f32, f64, i64, u64
 from ....ir.loop import (
     Allocate,
     Atomic,
@@ -30,6 +30,10 @@ from .arithmetic import require_arithmetic
 
 STACK_AT_MOST = 1 << 18
 """The bytes that one allocation may take of the stack."""
+WHOLE = (f32, f64, i64, u64)
+"""The dtypes that no instruction makes narrower on their way to memory."""
+MASKS = (8, 16, 32, 64)
+"""The lanes of vectors whose masks have registers."""
 A = AtomicKind
 ATOMICS: dict[tuple[AtomicKind, Kind], str] = {
     (A.ADD, Kind.FLOAT): "fadd",
@@ -87,7 +91,8 @@ def print_store_masked(writer: Writer, op: StoreMasked) -> None:
     held, buffer = types.in_memory(op.value.type), op.buffer
     value = _stored(writer, op.value)
     at = address(writer, buffer, op.index, masked=True)
-    arguments = f"{held} {value}, ptr {_align(buffer)} {at}, {writer.typed(op.mask)}"
+    mask = _kept(writer, op.mask) if op.value.dtype not in WHOLE else writer.typed(op.mask)
+    arguments = f"{held} {value}, ptr {_align(buffer)} {at}, {mask}"
     name = f"@llvm.masked.store.{types.suffix(op.value.type, memory=True)}.p0"
     writer.line(f"call void {name}({arguments}){writer.alias(buffer)}")
 
@@ -143,6 +148,19 @@ def _addresses(writer: Writer, buffer: AnyValue, indices: AnyValue) -> str:
     held = types.element_in_memory(buffer.dtype)
     right = f"getelementptr {held}, ptr {writer.operand(buffer)}, {writer.typed(indices)}"
     return writer.temporary("at", right)
+
+
+def _kept(writer: Writer, mask: AnyValue) -> str:
+    """A mask in a register of its own, so that LLVM does not learn what it is: of a store that also
+    narrows its numbers, under a mask of one known lane, LLVM 22 writes the number as it was."""
+    lanes = mask.type.lanes
+    if not writer.machine.masked or lanes not in MASKS:
+        return writer.typed(mask)
+    bits = writer.temporary("bits", f"bitcast {writer.typed(mask)} to i{lanes}")
+    same = writer.temporary("same", f'call i{lanes} asm "", "=k,0"(i{lanes} {bits})')
+    return (
+        f"<{lanes} x i1> {writer.temporary('mask', f'bitcast i{lanes} {same} to <{lanes} x i1>')}"
+    )
 
 
 def _align(buffer: AnyValue) -> str:

@@ -84,7 +84,7 @@ def test_a_loop(reverse: str) -> None:
 
 def test_a_step_of_a_loop_makes_rows_where_they_belong() -> None:
     (loop,) = [op for op in checked(func_of(COUNTED)).module.main.walk() if op.regions]
-    assert [op.name for op in loop.body] == [
+    assert [op.name for op in loop.regions[0]] == [
         "step.row", "step.row", "step.store", "step.launch", "yield",
     ]  # fmt: skip
 

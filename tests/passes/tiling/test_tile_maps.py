@@ -84,6 +84,13 @@ def padded_part(x: Term) -> Term:
     )
 
 
+def turned_around_padding(x: Term) -> Term:
+    turned = x.apply("flip", axes=(1,))
+    low = turned.apply("pad", low=(1, 0), high=(0, 0), interior=(0, 0), value=Number(2, f32))
+    part = low.apply("slice", start=(0, 0), size=(N, M), step=(1, 1))
+    return part.apply("flip", axes=(1,)) * 2
+
+
 def end_to_end(x: Term, y: Term) -> Term:
     none = {"interior": (0,), "value": Number(0, f32)}
     return x.apply("pad", low=(0,), high=(N,), **none) + y.apply("pad", low=(M,), high=(0,), **none)
@@ -151,6 +158,7 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "sliced": (sliced, ("12 m f32",)),
     "padded": (padded, ("n m f32",)),
     "padded part": (padded_part, ("9 m f32",)),
+    "turned around padding": (turned_around_padding, ("n m f32",)),
     "end to end": (end_to_end, ("m f32", "n f32")),
     "counted": (counted, ("n m f32",)),
     "counted backwards": (counted_backwards, ("4 f32",)),

@@ -67,6 +67,27 @@ def test_every_way_to_touch_memory(dtype: DType) -> None:
         agree(func, arguments(dtype), code=code[func.name])
 
 
+NARROWING = [("u32", "u16"), ("u32", "u8"), ("i64", "i32"), ("i64", "u8"), ("f64", "f32")]
+
+
+@pytest.mark.parametrize(("wide", "narrow"), NARROWING)
+@pytest.mark.parametrize("lane", [0, 5])
+def test_numbers_are_made_narrower_under_a_known_mask(wide: str, narrow: str, lane: int) -> None:
+    """Of one lane; what lies behind it in memory stays."""
+    mask = str([place == lane for place in range(8)]).lower()
+    func = loops(f"""
+func @narrow(%from: buffer<{wide}, global>, %to: buffer<{narrow}, global>) {{
+  %zero = loop.constant {{value = 0}} : scalar<i64>
+  %mask = loop.constant {{value = {mask}}} : vec<8, bool>
+  %x = loop.load_vector %from, %zero {{lanes = 8}} : vec<8, {wide}>
+  %y = loop.cast %x {{dtype = {narrow}}} : vec<8, {narrow}>
+  loop.store_masked %to, %zero, %y, %mask
+  return
+}}""")
+    numbers = np.arange(60, 68).astype(func.arguments[0].type.dtype.storage)
+    agree(func, [numbers, np.arange(8).astype(func.arguments[1].type.dtype.storage)])
+
+
 def test_of_equal_indices_the_last_lane_wins() -> None:
     func = kernel("scatter", f32, "loop.scatter %to, %where, %x, %mask")
     given = arguments(f32)
