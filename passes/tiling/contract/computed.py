@@ -79,7 +79,7 @@ class Computed:
     def _without_rest(self, writer: Writer, emitter: Emitter, node: Node) -> AnyValue:
         """The block with zeros behind the end of the contracted axis, where sums would notice."""
         made = emitter.tile(node)
-        if all(each.access is not None or isinstance(each.op, KEEPING) for each in _above(node)):
+        if all(_is_zero_outside(each) for each in _above(node)):
             return made
         (axis,) = self.along[self.order.index(Role.CONTRACT)]
         mask = emitter.mask(node.axes, [axis])
@@ -117,6 +117,14 @@ def _computed(func: Func, operand: AnyValue, groups: Groups, inner: tuple[Role, 
     if not len(along[1]) == len(along[2]) == 1 or len(output.node.axes) < len(kernel.space.sizes):
         raise Refused("an operand has no rows or no columns")
     return Computed(kernel, along, operand.dtype, order, sizes)
+
+
+def _is_zero_outside(node: Node) -> bool:
+    """Whether zeros are loaded from behind the end, or made of zeros; what is padded and shifted
+    may find numbers there."""
+    if node.access is not None:
+        return node.access.padding is None
+    return isinstance(node.op, KEEPING)
 
 
 def _above(node: Node) -> list[Node]:

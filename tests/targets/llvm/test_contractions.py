@@ -7,6 +7,7 @@ import pytest
 
 from brimstone.ir.func import Func, Module
 from brimstone.ir.interpreter import interpret
+from brimstone.ir.parser import parse
 from brimstone.passes.machine import Machine
 from brimstone.passes.oracle import difference
 from brimstone.passes.tiling import KernelShape
@@ -101,3 +102,26 @@ def test_results_do_not_depend_on_where_they_lie() -> None:
     (once,), (again,) = made([left, right], {}), made([left.copy(), right.copy()], {})
     np.testing.assert_array_equal(once, again)
     np.testing.assert_allclose(once, left @ right, rtol=1e-4, atol=1e-4)
+
+
+SHIFTED = """
+func @main<n: 0..64, k: 0..64>(%x: tensor<[n, k], f32>, %y: tensor<[k, n], f32>)
+    -> tensor<[n, n], f32> {
+  %wide = tensor.pad %x {low = [0, 1], high = [0, 0], interior = [0, 0], value = 0.0} : \
+tensor<[n, k + 1], f32>
+  %part = tensor.slice %wide {start = [0, 0], size = [n, k], step = [1, 1]} : tensor<[n, k], f32>
+  %twice = tensor.add %part, %part : tensor<[n, k], f32>
+  %z = tensor.contract %twice, %y {left_batch = [], right_batch = [], left_contract = [1], \
+right_contract = [0], dtype = f32} : tensor<[n, n], f32>
+  return %z
+}
+"""
+
+
+def test_what_lies_behind_the_end_of_an_operand_is_not_summed() -> None:
+    """It is there: the operand is a part of what is padded, and shifted by one."""
+    made = program(parse(SHIFTED).main)
+    x, y = np.ones((17, 5), np.float32), np.ones((5, 17), np.float32)
+    x[:, -1] = np.nan
+    (found,) = made([x, y], {})
+    assert (found == 8).all()
