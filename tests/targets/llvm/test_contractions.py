@@ -110,8 +110,7 @@ func @main<n: 0..64, k: 0..64>(%x: tensor<[n, k], f32>, %y: tensor<[k, n], f32>)
   %wide = tensor.pad %x {low = [0, 1], high = [0, 0], interior = [0, 0], value = 0.0} : \
 tensor<[n, k + 1], f32>
   %part = tensor.slice %wide {start = [0, 0], size = [n, k], step = [1, 1]} : tensor<[n, k], f32>
-  %twice = tensor.add %part, %part : tensor<[n, k], f32>
-  %z = tensor.contract %twice, %y {left_batch = [], right_batch = [], left_contract = [1], \
+  %z = tensor.contract %part, %y {left_batch = [], right_batch = [], left_contract = [1], \
 right_contract = [0], dtype = f32} : tensor<[n, n], f32>
   return %z
 }
@@ -124,4 +123,4 @@ def test_what_lies_behind_the_end_of_an_operand_is_not_summed() -> None:
     x, y = np.ones((17, 5), np.float32), np.ones((5, 17), np.float32)
     x[:, -1] = np.nan
     (found,) = made([x, y], {})
-    assert (found == 8).all()
+    assert (found == 4).all()
