@@ -62,7 +62,11 @@ class Helper:
             env={**os.environ, "PYTHONPATH": paths},
             start_new_session=True,  # Ctrl-C is for this process
         )
-        self.write(machine_bytes(machine))
+        try:
+            self.write(machine_bytes(machine))
+        except OSError:  # it has died already
+            self.end()
+            raise
 
     def write(self, *frames: bytes) -> None:
         """Hand frames over."""
