@@ -22,6 +22,6 @@ def _cpu() -> Target:
     return Cpu()
 
 
-TARGETS: dict[str, Callable[[], Target]] = {"reference": _reference, "cpu": _cpu}
+TARGETS: dict[str, Callable[[], Target]] = {"cpu": _cpu, "reference": _reference}
 
 __all__ = ["TARGETS", "Account", "Executable", "Target"]

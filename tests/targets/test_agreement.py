@@ -10,8 +10,8 @@ from brimstone.ir.func import Module
 from kit.agreeing import STEPS, program
 from kit.agreement import disagreement, dtype_of, first_difference, on_cpu, report, trials
 
-PROGRAMS = 200
-AT_ONCE = 10
+PROGRAMS = 60
+AT_ONCE = 5
 
 
 @pytest.mark.slow
