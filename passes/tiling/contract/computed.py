@@ -141,7 +141,9 @@ def _above(node: Node) -> list[Node]:
 
 def _runs_along(kernel: Kernel) -> tuple[int, ...]:
     """The axis along which the largest array that is read has its neighbours."""
-    widest = max((each for each in kernel.nodes if each.access), key=lambda each: len(each.axes))
-    assert widest.access is not None
-    axis = widest.access.at[-1].axis if widest.access.at else None
+    read = [(len(each.axes), each.access.at) for each in kernel.nodes if each.access is not None]
+    if not read:
+        raise Refused("an operand that reads nothing")
+    _, at = max(read, key=lambda each: each[0])
+    axis = at[-1].axis if at else None
     return () if axis is None else (axis,)
