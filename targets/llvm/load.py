@@ -67,4 +67,6 @@ def load(objects: Sequence[bytes], names: Sequence[str]) -> Kernels:
 
 @cache
 def _linker() -> Any:
-    return llvm().create_lljit_compiler(target_machine(host()))
+    """JITLink puts the code and the constants of an object side by side. The other linker looks for
+    memory for each, and ends the process where these are more than 2 GiB apart."""
+    return llvm().create_lljit_compiler(target_machine(host()), use_jit_link=True)
