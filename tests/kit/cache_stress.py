@@ -56,7 +56,7 @@ def kill_some(folder: Path, times: int) -> None:
     random = Random(times)
     for number in range(times):
         process = child(lambda seed=number: work(folder, Random(seed), None))
-        sleep(random.random() * 0.02)
+        sleep(random.random() * 0.01)
         os.kill(process, signal.SIGKILL)
         os.waitpid(process, 0)
         check(folder)
