@@ -128,7 +128,8 @@ def test_what_lies_behind_the_end_of_an_operand_is_not_summed() -> None:
 
 def test_an_operand_may_be_made_of_nothing() -> None:
     """Such as the ones of an identity matrix, which no array tells."""
-    made = program(parse("""
+    made = program(
+        parse("""
 func @main<n: 0..64>(%x: tensor<[n, n], f32>) -> tensor<[n, n], f32> {
   %row = tensor.iota {shape = [n, n], axis = 0, dtype = i32} : tensor<[n, n], i32>
   %column = tensor.iota {shape = [n, n], axis = 1, dtype = i32} : tensor<[n, n], i32>
@@ -138,6 +139,7 @@ func @main<n: 0..64>(%x: tensor<[n, n], f32>) -> tensor<[n, n], f32> {
 right_contract = [0], dtype = f32} : tensor<[n, n], f32>
   return %z
 }
-""").main)
+""").main
+    )
     x = np.arange(25, dtype=np.float32).reshape(5, 5)
     assert (made([x], {})[0] == x).all()
