@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from math import prod
 
 from ....ir import tensor, tile
-from ....ir.attributes import Shape
 from ....ir.dims import Size
 from ....ir.dtypes import DType
 from ....ir.func import Func
@@ -22,7 +21,7 @@ from ..read import read_kernel
 from ..space import Refused
 from .funcs import copied_operand
 from .maps import Along, is_wider, merge_roles, read_by, standing_at
-from .matrix import Groups, Role
+from .matrix import Groups, InThree, Role
 from .writer import Writer
 
 KEEPING = (tensor.Cast, tensor.Negate, tensor.Absolute, tensor.Broadcast)
@@ -30,7 +29,7 @@ KEEPING = (tensor.Cast, tensor.Negate, tensor.Absolute, tensor.Broadcast)
 
 
 @dataclass(frozen=True, slots=True)
-class Computed:
+class Computed(InThree):
     """Maps whose last axis is that of `fast`; `order` is that of the axes of what it loads."""
 
     kernel: Kernel
@@ -38,16 +37,6 @@ class Computed:
     dtype: DType
     order: tuple[Role, Role, Role]
     sizes: Mapping[Role, Size]
-
-    @property
-    def shape(self) -> Shape:
-        """The shape in which it is seen."""
-        return tuple(self.sizes[role] for role in self.order)
-
-    @property
-    def fast(self) -> Role:
-        """The role of the axis along which neighbours lie."""
-        return self.order[-1]
 
     @property
     def params(self) -> list[Param]:

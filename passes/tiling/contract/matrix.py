@@ -34,12 +34,10 @@ Groups = Mapping[Role, tuple[int, ...]]
 """The axes of an operand, in the order in which the product takes them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Matrix:
-    """The array of this number, seen in three axes, which are `order`."""
+class InThree:
+    """An operand that is seen in three axes, which are `order`."""
 
-    array: int
-    dtype: DType
+    __slots__ = ()
     order: tuple[Role, Role, Role]
     sizes: Mapping[Role, Size]
 
@@ -52,6 +50,16 @@ class Matrix:
     def fast(self) -> Role:
         """The role of the axis along which neighbours lie."""
         return self.order[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix(InThree):
+    """The array of this number, seen in three axes, which are `order`."""
+
+    array: int
+    dtype: DType
+    order: tuple[Role, Role, Role]
+    sizes: Mapping[Role, Size]
 
     @property
     def params(self) -> list[Param]:
