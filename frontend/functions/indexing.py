@@ -162,7 +162,7 @@ def _sliced(node: Node, parts: list[Part]) -> Node:
 
 
 def _cut(node: Node, axes: list[Part]) -> Node:
-    """The node with each axis cut to its part; arrays take all of theirs for now."""
+    """The node with each axis cut to its part; an axis that an array indexes is left whole."""
     shape = node.type.shape
     starts: list[Size] = []
     sizes: list[Size] = []
