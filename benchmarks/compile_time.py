@@ -74,18 +74,13 @@ WORKS: dict[str, Callable[[], Work]] = {
 }
 
 
-class Stages:
-    """Prints a line for each stage: its time, and what it made."""
-
-    def run(
-        self, name: str, made: str, work: Callable[[], Any], count: Callable[[Any], int]
-    ) -> Any:
-        """Do one stage."""
-        start = time.thread_time()
-        result = work()
-        spent = time.thread_time() - start
-        print(f"  {name:12} {1000 * spent:8.1f} ms   {count(result):6} {made}")
-        return result
+def stage(name: str, made: str, work: Callable[[], Any], count: Callable[[Any], int]) -> Any:
+    """Do one stage, and print its time, and what it made."""
+    start = time.thread_time()
+    result = work()
+    spent = time.thread_time() - start
+    print(f"  {name:12} {1000 * spent:8.1f} ms   {count(result):6} {made}")
+    return result
 
 
 def ops_of(func: Func) -> int:
@@ -123,32 +118,31 @@ def launched(step: Module, sizes: Mapping[str, int]) -> list[Func]:
 
 def measure(function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
     """All stages of one function."""
-    run = Stages().run
-    traced = run("record", "ops", lambda: bs.jit(function).lower(*arguments).ir.main, ops_of)
-    general = run("generalise", "ops", lambda: generalise(traced), lambda made: ops_of(made.func))
-    module = run("simplify", "ops", lambda: prepare(Module([general.func])), ops_of_main)
-    fused = run("fuse", "kernels", lambda: fuse(module.main).module, kernels_in)
+    traced = stage("record", "ops", lambda: bs.jit(function).lower(*arguments).ir.main, ops_of)
+    general = stage("generalise", "ops", lambda: generalise(traced), lambda made: ops_of(made.func))
+    module = stage("simplify", "ops", lambda: prepare(Module([general.func])), ops_of_main)
+    fused = stage("fuse", "kernels", lambda: fuse(module.main).module, kernels_in)
     choose = chooser(host())
-    tiled = run("tile", "kernels", lambda: tile(fused, choose, shared=True).module, kernels_in)
-    step = run("gather", "kernels", lambda: gather_launches(tiled).module, kernels_in)
+    tiled = stage("tile", "kernels", lambda: tile(fused, choose, shared=True).module, kernels_in)
+    step = stage("gather", "kernels", lambda: gather_launches(tiled).module, kernels_in)
     funcs = launched(step, general.sizes)
-    compile_all(run("name", "kernels", lambda: {name_of(each): each for each in funcs}, len))
+    compile_all(stage("name", "kernels", lambda: {name_of(each): each for each in funcs}, len))
 
 
 def compile_all(funcs: Mapping[str, Func]) -> None:
     """The stages from kernels of tiles on."""
-    run, machine = Stages().run, host()
+    machine = host()
     print("  ------")
-    loops = run(
+    loops = stage(
         "bind", "ops", lambda: [bind_cpu(func, machine) for func in funcs.values()], all_ops
     )
-    run(
+    stage(
         "expand", "ops", lambda: [expand(func, machine) for func in loops], lambda _: all_ops(loops)
     )
-    texts = run(
+    texts = stage(
         "print", "characters", lambda: [print_llvm([each], machine) for each in loops], all_of
     )
-    run("LLVM", "bytes", lambda: [compile_text(text, machine) for text in texts], all_of)
+    stage("LLVM", "bytes", lambda: [compile_text(text, machine) for text in texts], all_of)
 
 
 def main() -> None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # the lazy names, for tools that read the source
     from .functions.activations import *
     from .functions.attention import attention
     from .functions.collective import *
+    from .functions.convolution import convolve, convolve_transposed
     from .functions.creation import *
     from .functions.drawing import *
     from .functions.einsum import *
@@ -40,6 +41,7 @@ if TYPE_CHECKING:  # the lazy names, for tools that read the source
     from .functions.manipulation import *
     from .functions.masks import *
     from .functions.padding import *
+    from .functions.pooling import adaptive_mean_pool, max_pool, mean_pool
     from .functions.products import *
     from .functions.reductions import *
     from .functions.repeating import *

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from ..passes.recognise import missed
 from ..runtime.device import Device
 from ..runtime.outlook import Outlook, foresee
 from ..runtime.steps import Plan
@@ -48,7 +49,15 @@ def explain_traced(
         parts=tuple(parts),
         steps=compiled_steps([plan for each in kinds for plan in each]),
         kinds=len(kinds),
+        no_attention=tuple(_no_attention(traced)),
     )
+
+
+def _no_attention(traced: Traced) -> Iterator[str]:
+    """What looks like attention and is none: its lines, and the reason."""
+    for miss in missed(traced.func):
+        lines = ", ".join([each.place for each in source_lines(miss.location)])
+        yield f"{lines}: {miss.reason}"
 
 
 def _names(function: Callable[..., Any], traced: Traced, given: Arguments) -> list[str]:

@@ -26,6 +26,7 @@ EXPORTS = {
     """,
     "functions.attention": "attention",
     "functions.collective": "all_gather all_reduce axis_index",
+    "functions.convolution": "convolve convolve_transposed",
     "functions.creation": """
         arange asarray empty empty_like eye from_numpy full full_like linspace meshgrid ones
         ones_like tensor tril triu zeros zeros_like
@@ -55,6 +56,7 @@ EXPORTS = {
     """,
     "functions.masks": "argwhere nonzero",
     "functions.padding": "pad unfold",
+    "functions.pooling": "adaptive_mean_pool max_pool mean_pool",
     "functions.products": "cross diag diagonal kron matmul outer tensordot trace vecdot",
     "functions.reductions": """
         all any argmax argmin count_nonzero cumulative_max cumulative_min cumulative_prod

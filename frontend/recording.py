@@ -16,7 +16,9 @@ from ..ir.builder import Builder
 from ..ir.func import Func, Return, Yield
 from ..ir.tensor import Constant
 from ..ir.values import AnyValue, Block
+from ..passes.context import Context
 from ..passes.copying import inline
+from ..passes.recognise import recognise
 from .cache import Cache
 from .node import Argument, Called, Leaf, Node, Part
 
@@ -142,6 +144,7 @@ def lower(recording: Recording, name: str = "step") -> Func:
         else:
             values[node] = results[0]
     builder.emit_all(Return, [values[node] for node in recording.outputs])
+    recognise(func, Context())
     return func
 
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 from operator import attrgetter, index
 from struct import pack
 from types import UnionType
@@ -71,9 +72,7 @@ def list_of(item: Kind) -> Kind:
         return f"[{', '.join(map(item.text, value))}]"
 
     def accept(value: Any) -> tuple[Any, ...]:
-        if not isinstance(value, _LISTS):
-            raise TypeError
-        items = tuple(map(item.normalise, value))
+        items = tuple(map(item.normalise, value if isinstance(value, _LISTS) else _refuse(value)))
         # Python calls `[true]` and `[1]` equal; as lists of anything they are two.
         return items if item is ANY else interned.setdefault(items, items)
 
@@ -138,9 +137,8 @@ def _read_ref(scanner: Scanner) -> str:
 
 
 def _double(value: Any) -> Double:
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        raise TypeError
-    return Double(value)
+    known = isinstance(value, int | float) and not isinstance(value, bool)
+    return Double(value) if known else _refuse(value)
 
 
 def _read_double(scanner: Scanner) -> float:
@@ -181,8 +179,9 @@ def _read_mapping(scanner: Scanner) -> dict[str, Any]:
     return read
 
 
-def _like(value: Any) -> Kind:
-    return next(kind for kind, cls, _ in _ENTRIES if isinstance(value, cls))
+@cache
+def _like(cls: type) -> Kind:
+    return next(kind for kind, base, _ in _ENTRIES if issubclass(cls, base))
 
 
 def _read_anything(scanner: Scanner) -> Any:
@@ -204,8 +203,8 @@ MAPPING = Kind("a mapping {name: value, …}", _read_mapping, str, (Frozen,), Fr
 ANY = Kind(
     "a size, a number, a bool, a string, …",
     _read_anything,
-    lambda value: _like(value).text(value),
-    accept=lambda value: _like(value).normalise(value),
+    lambda value: _like(value.__class__).text(value),
+    accept=lambda value: _like(value.__class__).normalise(value),
 )
 # What stands in a mapping: the kind, the class of its values in Python, how its text begins.
 _ENTRIES: tuple[tuple[Kind, Any, re.Pattern[str]], ...] = (

@@ -151,7 +151,7 @@ def _first_use(cls: type[Op], name: str, /, *arguments: Any, **named: Any) -> An
     """Write `build` and `verify`, one of which is called; importing a dialect so stays quick."""
     from .generate import write
 
-    write(cls)
+    write(cls, name)
     return getattr(cls, name)(*arguments, **named)
 
 

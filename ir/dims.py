@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from itertools import chain
 from math import gcd, prod
 from typing import Any, TypeAlias, Union
@@ -92,14 +93,10 @@ class Dim:
         raise AttributeError(f"dims are immutable: cannot set {name} of {self}")
 
     def __add__(self, other: Size) -> Size:
-        if not isinstance(other, _SIZES):
-            return NotImplemented
-        return self.terms.plus(terms_of(other)).size()
+        return _both(Polynomial.plus, self, other) if isinstance(other, _SIZES) else NotImplemented
 
     def __mul__(self, other: Size) -> Size:
-        if not isinstance(other, _SIZES):
-            return NotImplemented
-        return self.terms.times(terms_of(other)).size()
+        return _both(Polynomial.times, self, other) if isinstance(other, _SIZES) else NotImplemented
 
     def __sub__(self, other: Size) -> Size:
         return self + -other
@@ -151,6 +148,7 @@ class Symbol(Atom):
         return self.minimum <= size <= self.maximum and size % self.multiple == 0
 
 
+@lru_cache(1 << 14)
 def ceil_div(dividend: Size, divisor: Size) -> Size:
     """`dividend / divisor` rounded toward plus infinity; the divisor must be at least 1."""
     if interval(divisor)[0] < 1:
@@ -212,6 +210,7 @@ def evaluate(dim: Size, sizes: Mapping[Symbol, int]) -> int:
     return value
 
 
+@lru_cache(1 << 14)
 def symbols(dim: Size) -> tuple[Symbol, ...]:
     """The symbols in `dim`, each once, in the order of its text."""
     if isinstance(dim, int | Symbol):
@@ -234,6 +233,11 @@ def check_size(dim: Size) -> None:
 def terms_of(size: Size) -> Polynomial:
     """Any size as a polynomial."""
     return size.terms if isinstance(size, Dim) else Polynomial({(): int(size)} if size else {})
+
+
+@lru_cache(1 << 14)
+def _both(how: Callable[..., Polynomial], one: Size, other: Size) -> Size:
+    return how(terms_of(one), terms_of(other)).size()
 
 
 def _reduced(above: Polynomial, below: Polynomial) -> tuple[Polynomial, Polynomial]:

@@ -1,14 +1,13 @@
 """Writes the Python of `build` and `verify` for one op class.
 
-Comes in: the fields of a declaration. Goes out: two functions, compiled once per distinct text (all
-binary elementwise ops share one), with kinds and rules as globals. Never: a rule not declared.
-`python -c "from brimstone.ir import generate, tensor; print(generate.source(tensor.Add))"` shows
-what is written. In the texts below `$x` is the name of a field, and `$ruled` its type by its rule.
+Comes in: the fields of a declaration, and which function is called. Goes out: that one, compiled
+once per distinct text (all binary elementwise ops share it), with kinds and rules as globals; print
+`generate.source(tensor.Add, "build")` to see one. Never: a rule not declared. In the texts below
+`$x` is the name of a field, and `$ruled` its type by its rule.
 """
 
 from collections.abc import Iterable
 from functools import cache, lru_cache
-from string import Template
 from textwrap import indent
 from types import NoneType
 from typing import Any, cast
@@ -76,13 +75,12 @@ make = object.__new__
 _compile = cache(compile)
 
 
-def write(cls: type[Op]) -> None:
-    """Give an op class its functions `build(builder, …)` and `verify(op)`."""
+def write(cls: type[Op], name: str) -> None:
+    """Give an op class its function `build(builder, …)` or `verify(op)`."""
     namespace = _globals(cls)
-    exec(_compile(source(cls), "<declared op>", "exec"), namespace)  # only names of fields enter it
-    for name in ("build", "verify"):
-        namespace[name].__qualname__ = cls.name
-        setattr(cls, name, staticmethod(namespace[name]))
+    exec(_compile(source(cls, name), "<op>", "exec"), namespace)  # only names of fields enter it
+    namespace[name].__qualname__ = cls.name
+    setattr(cls, name, staticmethod(namespace[name]))
 
 
 def _globals(cls: type[Op]) -> dict[str, Any]:
@@ -106,17 +104,19 @@ def _globals(cls: type[Op]) -> dict[str, Any]:
     return names
 
 
-def source(cls: type[Op]) -> str:
-    """The text of both functions."""
+def source(cls: type[Op], name: str) -> str:
+    """The text of one of the functions."""
     inputs = [field for field in cls.fields if field.role is not Role.RESULT]
     parameters = [
         *(field.name for field in inputs if field.default is NO_DEFAULT),
         *(f"types_of_{field.name}" for field in cls.given_results),
         *(f"{each.name}=default_{each.name}" for each in inputs if each.default is not NO_DEFAULT),
     ]
-    bodies = (filter(None, body.splitlines()) for body in (_build(cls), _verify(cls)))
-    build, verify = (indent("\n".join(lines), "    ") for lines in bodies)
-    return f"def build(builder, {', '.join(parameters)}):\n{build}\n\ndef verify(op):\n{verify}\n"
+    given, body = f"builder, {', '.join(parameters)}", _build
+    if name == "verify":
+        given, body = "op", _verify
+    lines = "\n".join(filter(None, body(cls).splitlines()))
+    return f"def {name}({given}):\n{indent(lines, '    ')}\n"
 
 
 def _build(cls: type[Op]) -> str:
@@ -204,10 +204,11 @@ def _each(fields: Iterable[Field], one: str, several: str = "", joint: str = "\n
     """`one` for each field, or `several`, where it is stated, if the field stands for a list."""
     texts: list[str] = []
     for place, field in enumerate(fields):
-        text = Template(several if several and field.many else one)
+        text = several if several and field.many else one
         x, like = field.name, field.rule.like
         ruled = f"type_{like}" + f".with_dtype(dtype_{x})" * bool(field.rule.dtypes)
-        texts.append(text.substitute(x=x, place=place, like=like, ruled=ruled))
+        text = text.replace("$ruled", ruled).replace("$place", str(place))
+        texts.append(text.replace("$like", str(like)).replace("$x", x))
     return joint.join(texts)
 
 

@@ -65,7 +65,7 @@ class _Parser(Scanner):
         name = self.word("the name of a func")
         if name in module.funcs:
             self.fail_at(start, f"a func @{name} stands above already")
-        self.values, self.plain, self.symbols = {}, {}, {}
+        self.values, self.plain, self.symbols, self.spelled = {}, {}, {}, {}
         if self.accept("<"):
             self.sequence(self.symbol, ">")
         func = module.add(Func(name, symbols=tuple(self.symbols.values())))

@@ -26,9 +26,9 @@ def print_module(module: Module, *, locations: bool = False) -> str:
     return "\n".join(print_func(func, locations=locations) for func in module)
 
 
-def print_func(func: Func, *, locations: bool = False) -> str:
-    """The text of a func."""
-    return _Printer(locations).func(func)
+def print_func(func: Func, *, locations: bool = False, numbered: bool = False) -> str:
+    """The text of a func; if `numbered`, whatever its values are called."""
+    return _Printer(locations, numbered).func(func)
 
 
 def print_op(op: Op) -> str:
@@ -54,8 +54,8 @@ def run_nested(work: Work) -> None:
 class _Printer:
     """Writes the lines of one func."""
 
-    def __init__(self, locations: bool) -> None:
-        self.locations = locations
+    def __init__(self, locations: bool, numbered: bool = False) -> None:
+        self.locations, self.numbered = locations, numbered
         self.lines: list[str] = []
         self.names: dict[AnyValue, str] = {}
         self.taken: dict[str, int] = {}  # names, and the last number put behind each
@@ -103,7 +103,7 @@ class _Printer:
         """`%hint`, made unique in the func, or `%number`; given where the value is first seen."""
         if value in self.names:
             return self.names[value]
-        if value.name is None:
+        if value.name is None or self.numbered:
             name = str(self.unnamed)
             self.unnamed += 1
         else:

@@ -7,7 +7,7 @@ the line, the column, the token found and what was expected. Never: a rule of an
 import operator
 import re
 from collections.abc import Callable, Container
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from .dims import Size, Symbol, ceil_div, maximum, minimum
 from .errors import ParseError, Unmet, require
@@ -35,9 +35,12 @@ class Scanner:
         self.text, self.file = text, file
         self.position = self.nesting = 0
         self.symbols: dict[str, Symbol] = {}
+        self.spelled: dict[str, Any] = {}  # types, while these are the symbols
 
     def skip(self) -> int:
         """Move over white space and comments; return the position."""
+        if self.text[self.position : self.position + 1] > "/":  # most often there are none
+            return self.position
         matched = SPACE.match(self.text, self.position)
         self.position = matched.end() if matched else self.position
         return self.position
@@ -48,7 +51,7 @@ class Scanner:
 
     def accept(self, token: str) -> bool:
         """Read `token` if it comes next."""
-        if not self.at(token):
+        if not self.text.startswith(token, self.skip()):
             return False
         self.position += len(token)
         return True

@@ -5,6 +5,7 @@ Comes in: shapes, dtypes, facts. Goes out: `Tensor`, `Tile`, `View`, `Scalar`, `
 Never: a rule about which op takes which type.
 """
 
+import re
 from enum import Enum
 from math import prod
 from typing import Any, ClassVar
@@ -16,6 +17,7 @@ from .errors import Unmet, require
 from .scanner import Scanner
 
 MAX_RANK = 32
+SPELLED = re.compile(r"[a-z]+<[^<>\n]{1,100}>")
 NO_FACTS = Frozen({})
 BY_KEYWORD: dict[str, type["Type"]] = {}
 _INTERNED: dict[tuple[Any, ...], Any] = {}
@@ -172,8 +174,12 @@ class Fragment(Type, keyword="fragment"):
 
 
 def parse_type(scanner: Scanner) -> Type:
-    """Read one type; its dims may use the scanner's symbols."""
+    """Read one type, or find it by its spelling; its dims may use the scanner's symbols."""
     start = scanner.skip()
+    spelled = SPELLED.match(scanner.text, start)
+    if spelled and spelled[0] in scanner.spelled:
+        scanner.position = spelled.end()
+        return scanner.spelled[spelled[0]]
     found = BY_KEYWORD[scanner.one_of(BY_KEYWORD, f"a type ({', '.join(BY_KEYWORD)})")]
     values: list[Any] = []
     scanner.expect("<")
@@ -185,9 +191,12 @@ def parse_type(scanner: Scanner) -> Type:
                 scanner.expect(",")
             values.append(kind.parse(scanner))
         scanner.expect(">")
-        return found(*values)
+        type_ = found(*values)
     except (Unmet, ValueError) as error:
         scanner.fail_at(start, str(error))
+    if spelled and spelled.end() == scanner.position:
+        scanner.spelled[spelled[0]] = type_
+    return type_
 
 
 INDEX = Scalar(i64)

@@ -13,6 +13,7 @@ from ..ir.builder import Builder
 from ..ir.declare import declared_class
 from ..ir.dims import Dim, Size, symbols
 from ..ir.func import Func, Module
+from ..ir.locations import Location
 from ..ir.payloads import Array, Payload, payload
 from ..ir.types import Shaped, Type, View
 from ..ir.values import AnyValue, Block, Op
@@ -83,12 +84,21 @@ def copy_op(
     return copied.results, regions
 
 
-class _Copier:
-    """Copies blocks; `values` says what stands for each value, if not the value itself."""
+def repeat(ops: Iterable[Op], builder: Builder, values: Values) -> None:
+    """Put ops that are equal op for op, regions and all, where a builder stands; they come from its
+    lines, and not from those of the ops that are copied."""
+    copier = _Copier(None, builder.location)
+    copier.values |= values
+    copier.copy([(ops, builder.block, builder.before)])
 
-    def __init__(self, resize: Resize | None) -> None:
-        self.resize = resize
-        self.values: dict[AnyValue, AnyValue] = {}
+
+class _Copier:
+    """Copies blocks; `values` says what stands for each value, if not the value itself, and
+    `location` where all ops come from, if not from where they do."""
+
+    def __init__(self, resize: Resize | None, location: Location | None = None) -> None:
+        self.resize, self.location = resize, location
+        self.values: Values = {}
 
     def fill(self, source: Block, target: Block) -> Iterable[Op]:
         """Copy the arguments of a block into an empty one; return the ops still to be copied."""
@@ -118,7 +128,7 @@ class _Copier:
             op.attributes if self.resize is None else resized_attributes(op, self.resize),
             [self.type_of(result) for result in op.results],
             regions,
-            op.location,
+            op.location if self.location is None else self.location,
         )
         for result, copy in zip(op.results, made.results, strict=True):
             copy.name = result.name

@@ -1,22 +1,24 @@
 """Launches that do the same to other arrays become one launch.
 
-Comes in: a step module whose kernels are final. Goes out: `Gathered`: a module in which launches of
-kernels of equal meaning, none of which touches what another one writes, stand as the groups of one
-launch, where the last of them stood.
+Comes in: a step module whose kernels are final, and whose main func is the pass's to change. Goes
+out: `Gathered`: a module in which launches of kernels of equal meaning, none of which touches what
+another one writes, stand as the groups of one launch, where the last of them stood.
 Never: a kernel that is changed, or an order that memory would notice. Memory is not kept for longer
 than pays: what waits to be freed is at most as much as what is allocated the later for it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from math import gcd, prod
+from typing import Any
 
 from ..ir import step
 from ..ir.builder import Builder
 from ..ir.dims import Size, Symbol, interval, substitute
 from ..ir.func import Func, Module
 from ..ir.locations import UNKNOWN
-from ..ir.types import View
+from ..ir.types import Array, View
 from ..ir.values import AnyValue, Block, Op
 from .copying import copy_func
 from .meaning import named_by_meaning
@@ -36,18 +38,17 @@ class Gathered:
 
 def gather_launches(module: Module) -> Gathered:
     """Launch at once what does the same to arrays that have nothing to do with each other."""
-    meanings = _meanings(module)
-    launches = [op for op in module.main.walk() if isinstance(op, step.Launch)]
-    if len({meanings.get(each.kernel, each) for each in launches}) == len(launches):
-        return Gathered(module, {})
-    main = copy_func(module.main)
+    kinds, main = _Kinds(module), module.main
     together: dict[str, int] = {}
     stand_for: dict[str, dict[str, None]] = {}
-    for block in _blocks(main.body):
-        for group in _Gatherer(block, meanings).gather():
+    for block in list(_blocks(main.body)):
+        meanings = kinds.alike(block)
+        for group in _Gatherer(block, meanings).gather() if meanings else ():
             names = [each.kernel for each in group.launches]
             together.update(dict.fromkeys(names, len(names)))
             stand_for.setdefault(names[0], {}).update(dict.fromkeys(names))
+    if not together:
+        return Gathered(module, {})
     launched = {op.kernel for op in main.walk() if isinstance(op, step.Launch)}
     kept = [
         _widened(func, [module[name] for name in stand_for.get(func.name, ())])
@@ -80,7 +81,7 @@ class _Group:
 
     def count(self, array: AnyValue, by: int) -> None:
         """So many more arrays of such a size are allocated later."""
-        size = prod(array.type.shape) * array.type.dtype.itemsize
+        size = _bytes_of(array.type)
         before = self.later.get(size, 0)
         self.later[size] = before + by
         self.owed += (before + by < 0) - (before < 0)
@@ -201,27 +202,66 @@ class _Gatherer:
         )
 
 
-def _meanings(module: Module) -> dict[str, str]:
-    """What kernels of tiles mean; one that is like no other means itself."""
-    alike: dict[object, list[Func]] = {}
-    for func in module:
-        if any(isinstance(argument.type, View) for argument in func.arguments):
-            alike.setdefault(_outline(func), []).append(func)
-    return {
-        func.name: named_by_meaning(func, bounded=False) if len(funcs) > 1 else func.name
-        for funcs in alike.values()
-        for func in funcs
-    }
+class _Kinds:
+    """Which kernels of tiles do the same. What a kernel is in full is asked only where another one
+    that looks like it is launched in the same block."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.outlines: dict[str, object] = {}
+        self.meanings: dict[str, str] = {}
+
+    def alike(self, block: Block) -> dict[str, str]:
+        """What kernels mean that may do the same as another launch of a block does."""
+        launched: dict[object, list[str]] = {}
+        for op in block:
+            if isinstance(op, step.Launch) and op.count == 1:
+                launched.setdefault(self._outline(op.kernel), []).append(op.kernel)
+        found: dict[str, str] = {}
+        for outline, names in launched.items():
+            if outline is not None and len(names) > 1:
+                apart = len({*names}) > 1
+                found |= {name: self._meaning(name) if apart else name for name in names}
+        return found
+
+    def _outline(self, name: str) -> object:
+        """What is quickly told, and differs where meanings do; None of what is no kernel of
+        tiles."""
+        if name not in self.outlines:
+            func = self.module[name]
+            self.outlines[name] = _outline(func) if _of_tiles(func) else None
+        return self.outlines[name]
+
+    def _meaning(self, name: str) -> str:
+        if name not in self.meanings:
+            self.meanings[name] = named_by_meaning(self.module[name], bounded=False)
+        return self.meanings[name]
+
+
+def _of_tiles(func: Func) -> bool:
+    return any(isinstance(argument.type, View) for argument in func.arguments)
 
 
 def _outline(func: Func) -> object:
-    """What is quickly told, and differs where meanings do."""
-    kinds = tuple([type(each) for each in func.body])
-    return kinds, tuple([each.type.dtype for each in func.arguments])
+    """The schedule, and of each argument the dtype and the sizes that are numbers."""
+    arguments: list[object] = []
+    for argument in func.arguments:
+        facts: Mapping[str, Any] = getattr(argument.type, "facts", {})
+        sizes = [size if isinstance(size, int) else None for size in facts.get("size", ())]
+        arguments.append((argument.type.dtype, *sizes))
+    return func.attributes.get("tile"), *arguments
+
+
+@cache
+def _bytes_of(type_: Array) -> Size:
+    """How much memory an array needs."""
+    return prod(type_.shape) * type_.dtype.itemsize
 
 
 def _widened(func: Func, others: Sequence[Func]) -> Func:
     """The kernel, for all sizes that it or one of the others may have."""
+    if not others:
+        return func
     wide: dict[Symbol, Symbol] = {}
     for place, symbol in enumerate(func.symbols):
         alike = [symbol, *[each.symbols[place] for each in others]]

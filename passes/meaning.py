@@ -5,24 +5,38 @@ Never: a proof: funcs of different texts may do the same, and have different nam
 """
 
 import re
+from collections.abc import Mapping
+from functools import lru_cache
 from hashlib import sha256
 
 from ..ir.func import Func
 from ..ir.printer import print_func
 
-_VALUE = re.compile(r"%\w+")
 _HEAD = re.compile(r"@\w+(<[^(]*>)?")
 
 
 def named_by_meaning(func: Func, bounded: bool = True) -> str:
     """A name that funcs share if they differ in names alone: theirs, of their sizes, of values. If
     not `bounded`, the bounds of sizes may differ too."""
-    text = print_func(func)
-    sizes = {symbol.name: f"size{place}" for place, symbol in enumerate(func.symbols)}
-    if sizes:
-        either = "|".join(map(re.escape, sizes))
-        text = re.sub(rf"(?<![\w%@])({either})(?!\w)", lambda found: sizes[found[0]], text)
-    values: dict[str, str] = {}
-    text = _VALUE.sub(lambda found: values.setdefault(found[0], f"%{len(values)}"), text)
+    text = print_func(func, numbered=True)
     text = text.replace(f"@{func.name}", "", 1) if bounded else _HEAD.sub("", text, count=1)
+    return _named(text, tuple([symbol.name for symbol in func.symbols]))
+
+
+@lru_cache(1024)
+def _named(text: str, sizes: tuple[str, ...]) -> str:
+    """The name of what a text means, in which sizes have these names."""
+    if sizes:
+        text = _renamed(text, {name: f"size{place}" for place, name in enumerate(sizes)})
     return f"kernel_{sha256(text.encode()).hexdigest()[:32]}"
+
+
+def _renamed(text: str, names: Mapping[str, str]) -> str:
+    """A text with other words for some, but for those behind a sigil. What stands before a word is
+    looked at last: an expression that begins with letters is found much faster."""
+
+    def other(found: re.Match[str]) -> str:
+        before = text[found.start() - 1]
+        return found[0] if before.isalnum() or before in "_%@" else names[found[0]]
+
+    return re.sub(rf"({'|'.join(map(re.escape, names))})(?!\w)", other, text)

@@ -1,7 +1,8 @@
 """Which memory an op of the `step` floor reads and writes.
 
 Comes in: ops of the host. Goes out: the arrays, each by the one that owns its memory.
-Never: a part of an array: two parts of one count as the same memory.
+Never: a part of an array: two parts of one count as the same memory, and who shows one reads it,
+since it must be there.
 """
 
 from collections.abc import Callable, Iterable
@@ -31,7 +32,10 @@ def touched(op: Op) -> Touched:
     """What an op touches, with all that its regions do; an op that nobody knows writes all."""
     found = Touched(set(), set())
     for each in walk([op]) if op.regions else (op,):
-        reads, writes = _TOUCHES.get(each.__class__, _everything)(each)
+        touches = _TOUCHES.get(each.__class__, _everything)
+        if touches is _nothing or not each.operands:  # as most ops, and this is asked of every one
+            continue
+        reads, writes = touches(each)
         found.reads.update(map(owner_of, reads))
         found.writes.update(map(owner_of, writes))
     return found
@@ -58,15 +62,15 @@ _TOUCHES: dict[type[Op], Callable[[Any], tuple[Values, Values]]] = {
     step.Branch: _only_reads,
     step.Collective: _listed,
     step.Copy: lambda op: ((op.source,), (op.destination,)),
-    step.Dim: _nothing,
+    step.Dim: _only_reads,
     step.Fill: lambda op: ((), (op.array,)),
     step.Host: _listed,
     step.Inside: _only_reads,
     step.Launch: _listed,
     step.Loop: _nothing,
-    step.Row: _nothing,
+    step.Row: _only_reads,
     step.Store: lambda op: ((op.number,), (op.array,)),
-    step.View: _nothing,
+    step.View: _only_reads,
     step.When: _nothing,
     step.While: _only_reads,
 }

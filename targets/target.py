@@ -38,6 +38,10 @@ class Target(Protocol):
         """A buffer with the contents of a host array, which nobody will change."""
         ...
 
+    def copy(self, array: Array, storage: Any) -> Any:
+        """The same as numbers of a numpy dtype; the host array may be changed afterwards."""
+        ...
+
     def download(self, buffer: Any) -> Array:
         """The contents of a buffer, as a host array that nobody may change."""
         ...

@@ -51,16 +51,8 @@ def _sides(
 
 
 def _ours(stride: int, padding: int) -> Callable[..., Any]:
-    """The op itself; the library has no function of it yet."""
-
-    def convolution(x: Any, kernel: Any) -> Any:
-        from brimstone.frontend.handle import wrap
-        from brimstone.frontend.node import record
-        from brimstone.ir.tensor import Convolve
-
-        steps, border, ones = (stride, stride), (padding, padding), (1, 1)
-        settings = (steps, border, border, ones, ones, 1, x.node.type.dtype)
-        return wrap(record(Convolve, (x.node, kernel.node), settings))
+    def convolution(bs: Any, x: Any, kernel: Any) -> Any:
+        return bs.convolve(x, kernel, stride=stride, padding=padding)
 
     return convolution
 
@@ -68,13 +60,13 @@ def _ours(stride: int, padding: int) -> Callable[..., Any]:
 def _of(name: str, convolution: Callable[..., Any], shape: Shape) -> Callable[..., Any]:
     """The convolution, or its transpose in one operand."""
     if name == "forward":
-        return lambda bs, x, kernel: convolution(x, kernel)
+        return convolution
     if name == "images":
         return lambda bs, kernel, cotangent: bs.vjp(
-            lambda x: convolution(x, kernel), bs.zeros(shape, device=kernel.device)
+            lambda x: convolution(bs, x, kernel), bs.zeros(shape, device=kernel.device)
         )[1](cotangent)
     return lambda bs, x, cotangent: bs.vjp(
-        lambda kernel: convolution(x, kernel), bs.zeros(shape, device=x.device)
+        lambda kernel: convolution(bs, x, kernel), bs.zeros(shape, device=x.device)
     )[1](cotangent)
 
 

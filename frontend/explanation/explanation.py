@@ -38,7 +38,8 @@ class Explanation:
     """What a compiled function does with one kind of arguments.
 
     There is one of `parts`, or one for each stage where sizes depend on values. `steps` are
-    compiled for the function so far, for `kinds` of arguments.
+    compiled for the function so far, for `kinds` of arguments. `no_attention` lists what looks like
+    attention and is none, with the reasons.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Explanation:
     parts: tuple[Part, ...]
     steps: tuple[CompiledStep, ...] = ()
     kinds: int = 0
+    no_attention: tuple[str, ...] = ()
 
     @property
     def kernels(self) -> tuple[ExplainedKernel, ...]:

@@ -56,6 +56,8 @@ def _head(told: Explanation) -> str:
     rows = {"Kernels": words.summary(told), "Steps": words.readiness(told)}
     if told.kernels:
         rows["Memory"] = words.traffic(told)
+    if told.no_attention:
+        rows["No attention"] = "; ".join(told.no_attention)
     boxes = "".join(f"<div><dt>{k}</dt><dd>{escape(v)}</dd></div>" for k, v in rows.items())
     return (
         f"<h1>{escape(told.name)} <small>on {escape(told.device)}</small></h1>\n"

@@ -52,6 +52,7 @@ def _head(told: Explanation) -> Iterable[Text]:
     yield _line(
         f"{words.counted(told.ops.total(), 'op')}: {words.ops_text(told, words.OPS_AT_MOST)}"
     )
+    yield from [_line(f"no attention at {each}") for each in told.no_attention]
     if len(told.parts) > 1:
         yield _line(f"runs in {len(told.parts)} stages")
     yield _line(words.summary(told))

@@ -54,7 +54,7 @@ def upload(array: Any, device: Device | None, name: str) -> Node:
     except KeyError:
         fail(DTypeError, name, f"numpy's {array.dtype} has no counterpart here")
     place = device or current_device()
-    buffer = place.target.upload(np.array(array, dtype.storage, order="C", copy=True))
+    buffer = place.target.copy(array, dtype.storage)
     return leaf(buffer, ops_type(array.shape, dtype), place)
 
 

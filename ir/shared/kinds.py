@@ -20,7 +20,14 @@ from ..tensor.order import next_after
 from ..types import Scalar, Tile
 
 
-class UnaryKind(Enum):
+class _Kind(Enum):
+    """Members are hashed as the single objects that they are: kinds are part of every key by which
+    ops are found, and to hash their names, as others do, takes longer than the rest of it."""
+
+    __hash__ = object.__hash__
+
+
+class UnaryKind(_Kind):
     """Functions of one number, of which they keep the dtype."""
 
     NEGATE = "negate"
@@ -61,7 +68,7 @@ class UnaryKind(Enum):
     COUNT_LEADING_ZEROS = "count_leading_zeros"
 
 
-class BinaryKind(Enum):
+class BinaryKind(_Kind):
     """Functions of two numbers of one dtype, which they keep."""
 
     ADD = "add"
@@ -83,7 +90,7 @@ class BinaryKind(Enum):
     SHIFT_RIGHT = "shift_right"
 
 
-class CompareKind(Enum):
+class CompareKind(_Kind):
     """Relations of two numbers of one dtype."""
 
     EQUAL = "equal"

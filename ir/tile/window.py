@@ -71,7 +71,7 @@ class Window:
         for place, size, stride in zip(places, self.sizes, self.strides, strict=True):
             index = place.astype(np.int64)
             addresses += index * stride
-            inside &= (index >= 0) & (index < size)
+            inside &= index.view(np.uint64) < size  # where a negative one is huge
         return addresses, inside
 
 

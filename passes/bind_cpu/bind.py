@@ -18,11 +18,11 @@ from ...ir.types import INDEX, Buffer, Scalar, Space, Tile, View
 from ...ir.values import AnyValue, Block
 from ..dead import sweep
 from ..machine import Machine
+from ..ranges import Ranges
 from .binding import Binding, Memory, Splits
 from .checks import Check, not_beyond, not_negative, open_checks
 from .dot import streamed_ops
 from .emitter import Emitter, Index
-from .ranges import Ranges
 from .refused import TooLong
 from .rules import RULES
 from .sizes import Symbols, size_index
@@ -72,7 +72,8 @@ def lanes_of(func: Func, machine: Machine) -> int:
     but that 64-bit integers, which are places mostly, may fill two."""
     values = [value for op in func.walk() for value in op.results if isinstance(value.type, Tile)]
     dtypes = {value.dtype for value in values}
-    return min([machine.lanes(dtype) for dtype in dtypes - {i64} or dtypes], default=1)
+    most = func.attributes.get("tile", {}).get("lanes", machine.vector_bytes)
+    return min([most, *[machine.lanes(dtype) for dtype in dtypes - {i64} or dtypes]])
 
 
 def _argument(argument: AnyValue, body: Block, symbols: dict[Symbol, Index]) -> AnyValue | Memory:

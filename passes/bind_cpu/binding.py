@@ -13,9 +13,9 @@ from typing import Any, cast
 from ...ir.types import Tile, Type
 from ...ir.values import AnyValue, Block, Op, Value
 from ..machine import Machine
+from ..ranges import Ranges
 from .checks import Check, Key, holds
 from .emitter import Emitter, Index
-from .ranges import Ranges
 from .refused import Refused
 from .registers import Registers, count_of, part_type, registers, shape_of
 

@@ -16,7 +16,7 @@ from ...ir.dtypes import i64
 from ...ir.tile import BinaryKind, CompareKind
 from ...ir.types import Tile
 from ...ir.values import AnyValue, Op, walk
-from .ranges import Ranges
+from ..ranges import Ranges
 from .registers import Shape, shape_of
 
 Key = tuple[object, int, object]

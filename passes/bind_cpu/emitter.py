@@ -24,7 +24,7 @@ Index = AnyValue | int
 
 
 MOST_OPS = 4_000
-"""How long a kernel may become; LLVM takes some 0.1 ms an op."""
+"""How long a kernel may become; LLVM takes some 0.05 ms an op."""
 
 
 class Emitter:
@@ -35,27 +35,29 @@ class Emitter:
         self.builders = [Builder(block)]
         self.fences = [0]
         self.emitted = 0
-        self._depths = {block: 0}
-        # What stands in each open block. Builders would find it as well, but slower, and places in
+        # How deep the block stands in which a value is made, but for the outermost block.
+        self._depths: dict[AnyValue, int] = {}
+        # What stands in the open blocks. Builders would find it as well, but slower, and places in
         # memory ask for the same again and again; so each builder knows its own block alone.
-        self._made: list[dict[Any, AnyValue]] = [{}]
+        self._made: dict[Any, AnyValue] = {}
+        self._keys: list[list[Any]] = [[]]
         self._numbers: dict[int, AnyValue] = {}
 
     def emit(self, op: type[Op], *operands: Any, **attributes: Any) -> AnyValue:
         """The first result of an op; a pure one stands as far outside as it may."""
         if not op.numbered:
-            return self._emitted(-1, op, operands, attributes)[0]
-        highest, depth = self._span(op, operands)
+            return self._emitted(len(self.fences) - 1, op, operands, attributes)[0]
         key = (op, operands, *attributes.values())
-        for made in self._made[highest : depth + 1]:
-            if key in made:
-                return made[key]
-        self._made[depth][key] = value = self._emitted(depth, op, operands, attributes)[0]
+        value = self._made.get(key)
+        if value is None:
+            depth = self._place(op, operands)
+            self._made[key] = value = self._emitted(depth, op, operands, attributes)[0]
+            self._keys[depth].append(key)
         return value
 
     def emit_all(self, op: type[Op], *operands: Any, **attributes: Any) -> tuple[AnyValue, ...]:
         """All results of an op."""
-        depth = self._span(op, operands)[1] if op.numbered else -1
+        depth = self._place(op, operands) if op.numbered else len(self.fences) - 1
         return self._emitted(depth, op, operands, attributes)
 
     def _emitted(
@@ -66,7 +68,11 @@ class Emitter:
             raise TooLong(f"the kernel becomes more than {MOST_OPS} ops", self.location)
         at = self.builders[depth]
         at.location = self.location
-        return at.emit_all(op, *operands, **attributes)
+        made = at.emit_all(op, *operands, **attributes)
+        if depth:
+            for value in made:
+                self._depths.setdefault(value, depth)
+        return made
 
     def allocate(self, count: int, dtype: DType) -> AnyValue:
         """Local memory for some numbers, at the very beginning."""
@@ -77,38 +83,35 @@ class Emitter:
     def open(self, types: Iterable[Type], is_branch: bool) -> Block:
         """Begin a region; what follows is put into it."""
         builder = Builder(Block(types))
-        self._depths[builder.block] = depth = len(self.builders)
+        depth = len(self.builders)
+        self._depths.update(dict.fromkeys(builder.block.arguments, depth))
         self.builders.append(builder)
         self.fences.append(depth if is_branch else self.fences[-1])
-        self._made.append({})
+        self._keys.append([])
         return builder.block
 
     def close(self) -> None:
         """End the region that was begun last."""
-        del self._depths[self.builders.pop().block]
+        self.builders.pop()
         self.fences.pop()
-        self._made.pop()
+        for key in self._keys.pop():
+            del self._made[key]
 
     def depth_of(self, value: Index) -> int:
         """How deep the block stands in which a value is made."""
-        if isinstance(value, int):
-            return 0
-        owner: Any = value.owner
-        return self._depths.get(owner if isinstance(owner, Block) else owner.block, 0)
+        return 0 if isinstance(value, int) else self._depths.get(value, 0)
 
-    def _span(
-        self, op: type[Op], operands: Iterable[AnyValue | tuple[AnyValue, ...]]
-    ) -> tuple[int, int]:
-        """The blocks that an op may stand in, the outermost and the one where it is put: outside
-        of loops in which it does not change, inside of the branch that wants it."""
+    def _place(self, op: type[Op], operands: Iterable[AnyValue | tuple[AnyValue, ...]]) -> int:
+        """How deep an op is put: outside of loops in which it does not change, inside of the branch
+        that wants it."""
         if op.is_constant:
-            return 0, 0
-        highest, folded = 0, bool(operands)
+            return 0
+        deepest, folded, depths = 0, bool(operands), self._depths
         for operand in operands:
             for value in operand if isinstance(operand, tuple) else (operand,):
                 if not value.owner.is_constant:
-                    highest, folded = max(highest, self.depth_of(value)), False
-        return highest, 0 if folded else max(highest, self.fences[-1])
+                    deepest, folded = max(deepest, depths.get(value, 0)), False
+        return 0 if folded else max(deepest, self.fences[-1])
 
     def number(self, value: float, dtype: DType = i64) -> AnyValue:
         """A constant scalar."""

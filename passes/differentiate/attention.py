@@ -1,13 +1,18 @@
 """Attention, linearised: what is kept is its output and its log-sum-exp, and no score.
 
 Comes in: an attention that a sweep has come to, its tangents apart. Goes out: its copy, and a
-linear call whose transpose is one `tensor.attention_backward`.
+linear call whose transpose is one `tensor.attention_backward`:
+
+    output, log_sum_exp = attention(query, key, value, captures) {score}
+    linear_call(tangents) {attention_backward(residuals, cotangents) {score, pull}}
+
+`pull` is the transpose of what `score` does to tangents, of scores and of all that moves beside.
 Never: a sum over scores in a region: the gradient of what a capture is spread to over the scores is
 handed out as it is, and summed outside.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
 
 from ...ir import tensor
 from ...ir.builder import Builder
@@ -34,13 +39,12 @@ def attention(forward: Forward, op: tensor.Attention) -> None:
     wanted = needed(region, [result for each in early for result in each.results])
     first = [each for each in region if not wanted.isdisjoint(each.results)]
     forward.run(first)
-    handed = _handed(forward, region)
-    pull, moved = _pulled(forward, region, handed, (first, early))
+    score = _Score.of(forward, region)
+    pull, moved = score.pull(first, early)
     operands = op.query, op.key, op.value
     tangents, changes = forward.changes(operands), forward.changes(moved)
-    residuals = (*forward.taken(operands), *forward.taken(handed), *results)
-    regions = _copied(forward, region, handed), pull
-    body = _backward(forward, op, regions, residuals, tangents)
+    residuals = (*forward.taken(operands), *forward.taken(score.handed), *results)
+    body = _backward(forward, op, (score.copied(), pull), residuals, tangents)
     given = some((*tangents, *changes))
     forward.define(op, results, forward.builder.emit_all(tensor.LinearCall, residuals, given, body))
 
@@ -66,66 +70,79 @@ def _moves(forward: Forward, value: AnyValue) -> bool:
     return forward.changes((value,))[0] is not None
 
 
-def _handed(forward: Forward, region: Block) -> Parts:
-    """What a region is handed besides the scores: its captures, and all that moves outside."""
-    outside = [value for value in captured([region]) if _moves(forward, value)]
-    return (*region.arguments[1:], *outside)
+@dataclass(frozen=True, slots=True)
+class _Score:
+    """The region of an attention; besides the scores, it is `handed` captures and all that moves
+    outside."""
+
+    forward: Forward
+    region: Block
+    handed: Parts
+
+    @classmethod
+    def of(cls, forward: Forward, region: Block) -> "_Score":
+        """A region, of which the sweep has done what changes without scores."""
+        outside = [value for value in captured([region]) if _moves(forward, value)]
+        return cls(forward, region, (*region.arguments[1:], *outside))
+
+    def copied(self) -> Block:
+        """The region, which is handed all that moves."""
+        inner, _, values = self._opened()
+        copy_ops((op for op in self.region if not op.terminator), inner, values)
+        return closed(inner, [values[value] for value in self.region.terminator.operands])
+
+    def pull(self, first: Sequence[Op], early: Sequence[Op]) -> tuple[Block, Parts]:
+        """The transpose of the derivative of all ops but the early ones, by the scores and by what
+        else moves, which is told, too; `first` is what the early ones need, and only computed."""
+        scores, region = self.region.arguments[0], self.region
+        inner, given, values = self._opened(types_of((scores,)))
+        copy_ops(first, inner, values)
+        rest = [op for op in region if op not in early]
+        made = {result for op in rest for result in op.results}
+        outside = dict.fromkeys(value for op in rest for value in reads(op) if value not in made)
+        moving = {values[value]: value for value in outside if _moves(self.forward, value)}
+        own = (values[scores], *moving)
+        tangents = Block(types_of(own)).arguments
+        pushed = Forward(inner, self.forward.rules)
+        pushed.values = values
+        pushed.bind(own, tangents)
+        pushed.run(rest)
+        found = _transposed(pushed, pushed.changes(region.terminator.operands), given, tangents)
+        pairs = zip(found, own, strict=True)
+        block = closed(inner, [present(inner, gradient, like) for gradient, like in pairs])
+        sweep(block)
+        return block, tuple(moving.values())
+
+    def _opened(self, more: Sequence[Type] = ()) -> tuple[Builder, Parts, dict[AnyValue, AnyValue]]:
+        """A builder for a region that takes the scores, what is handed, and more; what it is given
+        of that last; and what stands in it for the values that this one reads."""
+        forward, scores = self.forward, self.region.arguments[0]
+        inner, (own, given) = apart(forward.builder, types_of((scores, *self.handed)), more)
+        values = {value: forward.values.get(value, value) for value in captured([self.region])}
+        values.update(zip((scores, *self.handed), own, strict=True))
+        return inner, given, values
 
 
-def _opened(
-    forward: Forward, region: Block, handed: Parts, more: Sequence[Type] = ()
-) -> tuple[Builder, Parts, dict[AnyValue, AnyValue]]:
-    """A builder for a region that takes the scores, what is handed, and more; what it is given of
-    that last; and what stands in it for the values that another region reads."""
-    scores = region.arguments[0]
-    inner, (own, given) = apart(forward.builder, types_of((scores, *handed)), more)
-    values = {value: forward.values.get(value, value) for value in captured([region])}
-    values.update(zip((scores, *handed), own, strict=True))
-    return inner, given, values
-
-
-def _copied(forward: Forward, region: Block, handed: Parts) -> Block:
-    """The region, which is handed all that moves."""
-    inner, _, values = _opened(forward, region, handed)
-    copy_ops((op for op in region if not op.terminator), inner, values)
-    return closed(inner, [values[value] for value in region.terminator.operands])
-
-
-def _pulled(
-    forward: Forward, region: Block, handed: Parts, parts: tuple[Sequence[Op], Sequence[Op]]
-) -> tuple[Block, Parts]:
-    """The transpose of the derivative of a region's rest, by the scores and by what else moves;
-    `first` of it is only computed, and those of its ops that are `early` are no part of the rest.
-    """
-    scores, (first, early) = region.arguments[0], parts
-    inner, given, values = _opened(forward, region, handed, types_of((scores,)))
-    pushed = Forward(inner, forward.rules)
-    pushed.values = values
-    copy_ops(first, inner, values)
-    rest = [op for op in region if op not in early]
-    made = {result for op in rest for result in op.results}
-    outside = dict.fromkeys(value for op in rest for value in reads(op) if value not in made)
-    moving = {values[value]: value for value in outside if _moves(forward, value)}
-    own = (values[scores], *moving)
-    tangents = Block(types_of(own)).arguments
-    pushed.bind(own, tangents)
-    pushed.run(rest)
-    changes = pushed.changes(region.terminator.operands)
-    linear = [op for op in inner.block if depends(op, pushed.linear)]
-    backward = Backward(inner, CONTROL, pushed.linear, {})
+def _transposed(
+    pushed: Forward, changes: Tangents, given: Parts, tangents: Parts
+) -> Sequence[AnyValue | None]:
+    """The gradients of tangents, from those that are given of changes; linear ops are taken out."""
+    linear = [op for op in pushed.builder.block if depends(op, pushed.linear)]
+    backward = Backward(pushed.builder, CONTROL, pushed.linear, {})
     backward.add(some(changes), given if any(changes) else ())
     backward.run(reversed(linear))
-    pairs = zip(backward.found(tangents), own, strict=True)
-    gradients = [present(inner, gradient, like) for gradient, like in pairs]
+    found = backward.found(tangents)
     for op in reversed(linear):
         op.detach()
-    block = closed(inner, gradients)
-    sweep(block)
-    return block, tuple(moving.values())
+    return found
 
 
 def _backward(
-    forward: Forward, op: Any, regions: tuple[Block, Block], residuals: Parts, tangents: Tangents
+    forward: Forward,
+    op: tensor.Attention,
+    regions: tuple[Block, Block],
+    residuals: Parts,
+    tangents: Tangents,
 ) -> Block:
     """The transpose: from cotangents of output and log-sum-exp to gradients of what moves."""
     results = forward.taken(op.results)

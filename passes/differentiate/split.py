@@ -5,7 +5,7 @@ without the ops that do, and these ops in another block; what they read of the f
 residuals, but for what is cheaper to make again than to keep.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from ...ir import tensor
@@ -16,6 +16,11 @@ from ..reads import depends, needed, reads
 
 CHEAP = (tensor.Constant, tensor.Iota, tensor.Dim, tensor.Broadcast, tensor.Reshape, tensor.Permute)
 """What is no smaller than the values it is made of, and made without arithmetic."""
+LITTLE = (
+    tensor.Add, tensor.Subtract, tensor.Multiply, tensor.Divide, tensor.Negate, tensor.Absolute,
+    tensor.Select, tensor.Equal, tensor.NotEqual, tensor.Less, tensor.LessEqual,
+)  # fmt: skip
+"""Arithmetic that takes less time than to write its result and to read that again."""
 
 
 class Split:
@@ -23,11 +28,16 @@ class Split:
     block; what to make again.
 
     In the body of a `loop`, whatever no step changes is made again too. The values `wanted` are
-    asked for like what linear ops read.
+    asked for like what linear ops read. Those `at_hand` cost nothing to hand over.
     """
 
     def __init__(
-        self, block: Block, linear: set[AnyValue], wanted: Sequence[AnyValue], loop: bool = False
+        self,
+        block: Block,
+        linear: set[AnyValue],
+        wanted: Sequence[AnyValue],
+        loop: bool = False,
+        at_hand: Iterable[AnyValue] = (),
     ) -> None:
         self.block = block
         self.linear = [op for op in block if depends(op, linear)]
@@ -45,6 +55,8 @@ class Split:
         for value in chain(*map(reads, self.ops), wanted):
             if value.block is block and value not in linear:
                 self._keep(value)
+        self._spare({*at_hand})
+        self.again = {op: None for op in block if op in self.again}
 
     def rebuild(self, builder: Builder, values: Values) -> None:
         """Make the linear ops where a builder stands; `values` says what stands for residuals."""
@@ -70,6 +82,31 @@ class Split:
                     continue
                 self.again[op] = None
             pending.pop()
+
+    def _spare(self, at_hand: set[AnyValue]) -> None:
+        """Make again what takes but little arithmetic on values that are handed over as well."""
+        for value in [value for value in self.residuals if isinstance(value.op, LITTLE)]:
+            assert value.op is not None
+            operands, bits = value.op.operands, value.type.dtype.bits
+            if not all([self._is_near(each, at_hand, bits) for each in operands]):
+                continue
+            del self.residuals[value]
+            self.again[value.op] = None
+            for each in filter(self._is_missing, operands):
+                self._keep(each)
+
+    def _is_near(self, value: AnyValue, at_hand: set[AnyValue], bits: int) -> bool:
+        """Whether the other block has a value, or can have it for less than one of its size."""
+        while self._is_missing(value):
+            op = value.op
+            if isinstance(op, tensor.Constant | tensor.Iota | tensor.Dim):
+                return True
+            if isinstance(op, tensor.Broadcast) and op.x.type.shape != op.shape:
+                return True
+            if not isinstance(op, tensor.Broadcast | tensor.Reshape | tensor.Permute):
+                return value in at_hand and value.type.dtype.bits <= bits
+            value = op.x
+        return True
 
     def _is_missing(self, value: AnyValue) -> bool:
         here = value.block is self.block

@@ -80,7 +80,7 @@ def linearise(func: Func, wrt: Sequence[bool], pushed: bool = False) -> Linearis
     chosen = _chosen(func, wrt)
     tangents = Block(types_of(chosen)).arguments
     outputs, changes = _run(func, forward, arguments, spaced(tangents, wrt), func.results)
-    split = Split(first.body, forward.linear, some(changes))
+    split = Split(first.body, forward.linear, some(changes), at_hand=arguments)
     residuals = tuple(split.residuals)
     known = _arguments(second, residuals)
     values = dict(zip(residuals, known, strict=True))

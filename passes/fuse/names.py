@@ -7,6 +7,7 @@ Never: two kernels of one name.
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import PurePath
 
 from ...ir import tensor
@@ -70,5 +71,10 @@ def _place(location: Location) -> list[str]:
     if not location:
         return []
     file, line = location[0]
-    stem = re.sub(r"\W+", "_", PurePath(file).stem, flags=re.ASCII).strip("_")
+    stem = _stem(file)
     return [stem, str(line)] if stem else [str(line)]
+
+
+@lru_cache(256)
+def _stem(file: str) -> str:
+    return re.sub(r"\W+", "_", PurePath(file).stem, flags=re.ASCII).strip("_")

@@ -7,11 +7,12 @@ Never: a size that is not known from the launch.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any, cast
 
 from ...ir import tensor
-from ...ir.attributes import SIZE, SIZES, Frozen
-from ...ir.declare import declared_class
+from ...ir.attributes import MAPPING, SIZE, SIZES, Frozen
+from ...ir.declare import Op, declared_class
 from ...ir.dims import MAX_SIZE, Dim, Size, Symbol, symbols
 from ...ir.dtypes import boolean
 from ...ir.errors import IRError
@@ -61,7 +62,8 @@ def _renamed(
     """A copy in which each size that no axis tells is one symbol, if its ops let it be."""
     whole = [size for size in shapes if missing.intersection(symbols(size))]
     partly = any(missing.intersection(symbols(size)) for size in others)
-    if partly or any(isinstance(size, Symbol) for size in whole):
+    handed = {size for each in (*func.arguments, *func.results) for size in each.type.shape}
+    if partly or any(isinstance(size, Symbol) or size not in handed for size in whole):
         return None
     names = {str(each) for each in shapes if isinstance(each, Symbol)}
     renamed: dict[Size, Size] = {}
@@ -93,17 +95,20 @@ def _sizes(func: Func) -> tuple[dict[Dim, None], dict[Dim, None]]:
     for op in func.walk():
         values += op.results
         values += [value for region in op.regions for value in region.arguments]
-        for field, attribute in zip(
-            declared_class(op).attribute_fields, op.attributes, strict=False
-        ):
-            if field.name == "shape" and field.kind is SIZES:
-                _note(attribute, shapes)
-            elif field.kind in (SIZE, SIZES) or isinstance(attribute, Frozen):
-                _note(attribute, others)
-    for value in values:
-        if isinstance(value.type, Shaped):
-            _note(value.type.shape, shapes)
+        for place, is_shape in _places(declared_class(op)):
+            _note(op.attributes[place], shapes if is_shape else others)
+    for type_ in dict.fromkeys([value.type for value in values]):
+        if isinstance(type_, Shaped):
+            _note(type_.shape, shapes)
     return shapes, others
+
+
+@cache
+def _places(cls: type[Op]) -> list[tuple[int, bool]]:
+    """Which attributes of an op may have sizes in them, and whether each is the op's shape."""
+    fields = enumerate(cls.attribute_fields)
+    sized = [(place, field) for place, field in fields if field.kind in (SIZE, SIZES, MAPPING)]
+    return [(place, field.name == "shape" and field.kind is SIZES) for place, field in sized]
 
 
 def _note(setting: Any, found: dict[Dim, None]) -> None:

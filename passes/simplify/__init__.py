@@ -12,12 +12,13 @@ from ..declare import pipeline_pass
 from .arithmetic import ARITHMETIC
 from .control import CONTROL
 from .conversions import CONVERSIONS
+from .gaps import GAPS
 from .logic import LOGIC
 from .reductions import REDUCTIONS
 from .views import VIEWS
 from .windows import WINDOWS
 
-SIMPLIFY = Rules(ARITHMETIC, LOGIC, CONVERSIONS, VIEWS, WINDOWS, REDUCTIONS, CONTROL)
+SIMPLIFY = Rules(ARITHMETIC, LOGIC, CONVERSIONS, VIEWS, WINDOWS, GAPS, REDUCTIONS, CONTROL)
 
 
 @pipeline_pass("simplify")

@@ -8,10 +8,11 @@ whose order does not matter, are merged.
 from ...ir import tensor
 from ...ir.dtypes import BITS
 from ...ir.rewriter import Rewriter, Rules, rewrite
+from ...ir.tensor.arg_reduce import ArgReduction
 from ...ir.tensor.reduce import Reduction
 from ...ir.tensor.scan import Scan
 from ...ir.values import AnyValue
-from .patterns import made_by
+from .patterns import full, made_by
 
 LATTICE = (tensor.ReduceMaximum, tensor.ReduceMinimum, tensor.ReduceAnd, tensor.ReduceOr)
 
@@ -69,4 +70,13 @@ def scan_unit_axis(op: Scan, rewriter: Rewriter) -> AnyValue | None:
     return op.x if unit and (lattice or op.x.dtype in BITS) else None
 
 
-REDUCTIONS = Rules(reduce_nothing, reduce_unit_axes, reduce_twice, reduce_permuted, scan_unit_axis)
+@rewrite(ArgReduction)
+def place_on_unit_axis(op: ArgReduction, rewriter: Rewriter) -> AnyValue | None:
+    """arg_maximum(x) along an axis of size 1 -> 0"""
+    return full(rewriter, 0, op.result.type) if op.x.shape[op.axis] == 1 else None
+
+
+REDUCTIONS = Rules(
+    reduce_nothing, reduce_unit_axes, reduce_twice, reduce_permuted, scan_unit_axis,
+    place_on_unit_axis,
+)  # fmt: skip

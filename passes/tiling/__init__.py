@@ -10,9 +10,13 @@ axes few; `schedule` says what the chooser sees; `plan` says which loop computes
 what stands between loops; `program`, with `emit`, `reductions`, `outside`, `elementwise` and
 `sizes`, writes what a tile func does, `streamed` where whole rows pass, `crossed` where rows are
 also summed across; `build` makes the func. `split` cuts long reductions into chunks, `across`
-reduces both ways, and `stages` decides between what is whole and what is cut. `alone`
-knows who writes kernels of one other op: `scan`, `random`, `concat`, `gather`, `scatter`, each with
-a `draft`; `contract` writes products and `convolve` convolutions. `launches` launches what is made.
+reduces both ways, and `stages` decides between what is whole and what is cut.
+
+Kernels of one other op are written with a `writer`, on an `opening`: `alone` knows by whom. `scan`,
+`random`, `concat`, `gather`, `scatter` and `sort` use a `draft`, which is a writer on a grid of
+tiles; `contract`, `convolve` and `attention` have grids of their own, and put several stages
+together in a `staging`. Funcs of which few will run are written `late`. `launches` launches what is
+made of `parts`.
 """
 
 from .launches import Tiled, tile

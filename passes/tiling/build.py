@@ -13,6 +13,7 @@ from ...ir.func import Func
 from .crossed import Crossed
 from .emit import Emitter
 from .kernel import Kernel
+from .late import LateFunc
 from .opening import close_func, open_func
 from .parts import Part, Stage
 from .program import Program
@@ -59,8 +60,14 @@ def build_program(kernel: Kernel, schedule: Schedule) -> tuple[Func, Shape]:
         writer = Crossed(
             kernel, emitter, opening.names, chunk=opening.starts[0], across=kernel.across
         )
-    writer.write(starts, looped)
-    close_func(func, sizes.builder)
+
+    def write() -> None:
+        writer.write(starts, looped)
+        close_func(func, sizes.builder)
+
+    if all(map(sizes.knows, kernel.asked)) and all(map(opening.names.knows, space.sizes)):
+        return LateFunc(func, write), opening.grid
+    write()  # now, while a refusal is still heard
     return func, opening.grid
 
 

@@ -65,27 +65,19 @@ def _lines(func: Func, lines: Size, lengths: Sequence[Size], schedule: Schedule)
     params.append(Param(0, (lines, whole), dtype, func.results[0].name, written=True))
     draft = Draft(func, params, [(lines, 1)], schedule)
     *sources, target = draft.views
-    zero = draft.sizes.number(0)
+    zero = draft.size(0)
     begin = zero
     for number, (source, length) in enumerate(zip(sources, lengths, strict=True)):
-        extent = draft.sizes.scalar(length)
-        seen = [draft.sizes.scalar(lines), extent]
+        extent = draft.size(length)
+        seen = [draft.size(lines), extent]
         part = draft.emit(tile.View, target, [zero, begin], seen, axes=(0, 1))
         body = partial(_round, draft, source, part, width)
-        draft.loop(length, width, [], body, f"part{number}")
-        begin = draft.binary(tile.BinaryKind.ADD, begin, extent)
+        draft.tiles(f"part{number}", length, width, body)
+        begin = draft.add(begin, extent)
     return draft.stage(range(len(params)))
 
 
-def _round(
-    draft: Draft,
-    source: AnyValue,
-    part: AnyValue,
-    width: int,
-    at: AnyValue,
-    carries: Sequence[AnyValue],
-) -> list[AnyValue]:
+def _round(draft: Draft, source: AnyValue, part: AnyValue, width: int, at: AnyValue) -> None:
     """A tile of a line, copied."""
     offsets = [draft.starts[0], at]
     draft.store(part, draft.load(source, offsets, 1, width), offsets)
-    return []

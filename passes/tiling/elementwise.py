@@ -16,7 +16,6 @@ from ...ir.dtypes import f8e4m3
 from ...ir.payloads import Number
 from ...ir.types import Scalar
 from ...ir.values import AnyValue, Op
-from .space import Refused
 
 KINDS: dict[str, tuple[type[Op], Any]] = {
     **{f"tensor.{kind.value}": (tile.Unary, kind) for kind in tile.UnaryKind},
@@ -31,10 +30,12 @@ def emit_elementwise(builder: Builder, op: Op, operands: Sequence[AnyValue]) -> 
     if found is not None:
         cls, kind = found
         return builder.emit(cls, *operands, kind=kind)  # pyright: ignore[reportArgumentType]
-    emit = _OTHERS.get(op.__class__)
-    if emit is None:
-        raise Refused(f"{op.name} has no form of tiles yet")
-    return emit(builder, op, *operands)
+    return _OTHERS[op.__class__](builder, op, *operands)
+
+
+def has_form(cls: type[Op]) -> bool:
+    """Whether ops of a class are ops on tiles, too."""
+    return cls.name in KINDS or cls in _OTHERS
 
 
 def filled_like(builder: Builder, number: AnyValue, like: AnyValue) -> AnyValue:

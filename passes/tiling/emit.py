@@ -18,7 +18,7 @@ from ...ir.values import AnyValue
 from .elementwise import emit_elementwise, filled_like
 from .kernel import Access, Kernel, Node, Output, Param
 from .sizes import Sizes
-from .space import Index, Refused
+from .space import Index
 
 ADD, MULTIPLY = tile.BinaryKind.ADD, tile.BinaryKind.MULTIPLY
 
@@ -137,10 +137,7 @@ class Emitter:
         return emit_elementwise(builder, op, operands)
 
     def _constant(self, builder: Builder, value: Payload, node: Node) -> AnyValue:
-        elements = value.array.reshape(-1)
-        if not len(elements) or elements.tobytes() != elements[:1].tobytes() * len(elements):
-            raise Refused("a constant of several numbers")
-        number = builder.emit(tile.Constant, Number(elements[0].item(), value.dtype))
+        number = builder.emit(tile.Constant, Number(value.array.reshape(-1)[0].item(), value.dtype))
         return builder.emit(tile.Full, number, shape=self.shape(node.axes)) if node.axes else number
 
     def _broadcast(self, builder: Builder, x: AnyValue, node: Node) -> AnyValue:

@@ -47,7 +47,7 @@ def _elements(draft: Draft, op: tensor.Gather, width: int) -> AnyValue:
     source, named, _ = draft.views
     if before_of(op):
         return _across(draft, op, width)
-    at = [draft.emit(tile.Full, start, shape=(width,)) for start in draft.starts[:-1]]
+    at = [draft.full(start, width) for start in draft.starts[:-1]]
     at += [index_tile(draft, op, named, draft.starts, axis, width) for axis in range(len(op.axes))]
     return draft.emit(tile.Gather, source, at, padding=nothing(op.x.dtype))
 
@@ -57,7 +57,7 @@ def _across(draft: Draft, op: tensor.Gather, width: int) -> AnyValue:
     source, named, _ = draft.views
     at, line = draft.starts
     indices = [index_tile(draft, op, named, [at], axis, 1) for axis in range(len(op.axes))]
-    every = [draft.emit(tile.Broadcast, each, shape=(width,), axes=(0,)) for each in indices]
+    every = [draft.spread(each, 0, width) for each in indices]
     lines = draft.counted(line, (width,), 0)
     return draft.emit(tile.Gather, source, [lines, *every], padding=nothing(op.x.dtype))
 

@@ -7,7 +7,7 @@ Never: an error for an index outside; who wants one asks before the launch.
 from collections.abc import Sequence
 from math import prod
 
-from ...ir import tensor, tile
+from ...ir import tensor
 from ...ir.attributes import Shape
 from ...ir.dtypes import i64, u64
 from ...ir.tensor.indexing import Outside
@@ -54,12 +54,10 @@ def index_tile(
 ) -> AnyValue:
     """The indices in `named` of `count` places from `where` on, along a gathered axis of x."""
     block = (1,) * (len(where) - 1) + (count, 1)
-    column = draft.load(named, [*where, draft.sizes.number(axis)], *block)
+    column = draft.load(named, [*where, draft.size(axis)], *block)
     index = draft.cast(draft.reshape(column, count), i64)
     if op.outside is not Outside.CLAMP:
         return index
-    kind, numbers = tile.BinaryKind, (0, indexed_of(op)[axis] - 1)
-    zero, last = [
-        draft.emit(tile.Full, draft.sizes.scalar(each), shape=(count,)) for each in numbers
-    ]
-    return draft.binary(kind.MAXIMUM, draft.binary(kind.MINIMUM, index, last), zero)
+    ends = 0, indexed_of(op)[axis] - 1
+    first, last = [draft.full(draft.size(each), count) for each in ends]
+    return draft.greatest(draft.least(index, last), first)

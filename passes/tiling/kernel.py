@@ -8,8 +8,9 @@ Never: a tile's size.
 
 from dataclasses import dataclass
 
+from ...ir import tensor
 from ...ir.attributes import Shape
-from ...ir.dims import Symbol
+from ...ir.dims import Size, Symbol
 from ...ir.dtypes import DType
 from ...ir.func import Func
 from ...ir.locations import Location
@@ -123,3 +124,17 @@ class Kernel:
     def levels(self) -> int:
         """How many times in a row the reduced axes are run along to reduce."""
         return max((node.level for node in self.nodes if node.reduces), default=0)
+
+    @property
+    def asked(self) -> list[Size]:
+        """The sizes that may be asked for where its nodes are computed and stored."""
+        indices = [index for output in self.outputs for index in output.at]
+        asked = [*self.space.sizes]
+        for node in self.nodes:
+            indices += node.place
+            if isinstance(node.op, tensor.Dim):
+                asked.append(node.op.x.type.shape[node.op.axis])
+            if node.access is not None:
+                indices += [*node.access.at, *(node.access.window or ())]
+                asked += node.access.sizes
+        return [*asked, *[index.start for index in indices]]

@@ -6,8 +6,9 @@ the reason.
 Never: a change to the module that came in.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from ...ir import step, tensor
 from ...ir.builder import Builder
@@ -16,8 +17,8 @@ from ...ir.func import Func, Module, Yield
 from ...ir.shared.signature import match
 from ...ir.tensor.indexing import Outside
 from ...ir.types import Array, Scalar, Tensor
-from ...ir.values import AnyValue, Block
-from ..copying import copy_func
+from ...ir.values import AnyValue, Block, Op
+from ..copying import copy_func, repeat
 from ..meaning import named_by_meaning
 from .contract import contraction_of, tile_contraction
 from .parts import Choice, Part, Stages, Within
@@ -56,9 +57,11 @@ def tile(module: Module, choose: Chooser, *, shared: bool = False) -> Tiled:
         except Refused as reason:
             refused[name] = str(reason)
     tiled = _module(module, found)
-    for name, launches in _launches(tiled).items():
+    others = [func for func in tiled if func.name in module.funcs and func.name not in found]
+    launcher = _Launcher()
+    for name, launches in _launches(others).items():
         for launch in launches if name in found else ():
-            _relaunch(launch, found[name])
+            launcher.replace(launch, module[name], found[name])
     kernels: dict[str, str] = {}
     for name, stages in found.items():
         for each in stages.funcs:
@@ -74,7 +77,9 @@ def _module(module: Module, found: Mapping[str, Stages]) -> Module:
         for each in stages.funcs if stages else [copy_func(func)]:
             if each in added:
                 continue
-            while each.name != func.name and each.name in {*module.funcs, *tiled.funcs}:
+            while each.name != func.name and (
+                each.name in module.funcs or each.name in tiled.funcs
+            ):
                 each.name += "_"
             tiled.add(each)
             added.add(each)
@@ -87,10 +92,10 @@ def _tiled(func: Func, choose: Chooser) -> Stages:
     return tile_kernel(func, choose) if op is None else tile_contraction(func, op, choose)
 
 
-def _launches(module: Module) -> dict[str, list[step.Launch]]:
-    """The launches of each kernel."""
+def _launches(funcs: Iterable[Func]) -> dict[str, list[step.Launch]]:
+    """The launches of each kernel in some funcs."""
     found: dict[str, list[step.Launch]] = {}
-    for func in module:
+    for func in funcs:
         for op in func.walk():
             if isinstance(op, step.Launch):
                 found.setdefault(op.kernel, []).append(op)
@@ -115,21 +120,49 @@ def _owner(array: AnyValue) -> AnyValue:
     return array
 
 
-def _relaunch(launch: step.Launch, stages: Stages) -> None:
-    """Launch the tile funcs instead, on views in the shapes that they want."""
+class _Launcher:
+    """Launches tile funcs in the place of kernels; what has been written for one launch is copied
+    for another one of the same kernel on arrays of the same types."""
+
+    def __init__(self) -> None:
+        self.written: dict[object, tuple[list[AnyValue], list[Op]]] = {}
+
+    def replace(self, launch: step.Launch, func: Func, stages: Stages) -> None:
+        """Launch stages, which may be those of a func like this one, in the place of the func."""
+        arrays = [*launch.reads, *launch.writes]
+        same = [arrays.index(each) for each in arrays]
+        key = (stages.source, *[each.type for each in arrays], *same)
+        assert launch.block is not None
+        builder = Builder(launch.block, launch, launch.location)
+        _check_indices(builder, func, launch)
+        if key in self.written:
+            others, ops = self.written[key]
+            repeat(ops, builder, dict(zip(others, arrays, strict=True)))
+        else:
+            before = launch.previous
+            _launch_all(builder, stages, arrays, _sizes_of(launch, stages))
+            first = launch.block.first if before is None else before.next
+            self.written[key] = arrays, list(takewhile(lambda op: op is not launch, _from(first)))
+        launch.detach()
+
+
+def _sizes_of(launch: step.Launch, stages: Stages) -> "_Resize":
+    """What the sizes of a kernel are where it is launched."""
     reads = [_as_tensor(read.type) for read in launch.reads]
     writes = [_as_tensor(write.type) for write in launch.writes]
-    sizes = match(stages.source, reads, writes, through_results=True)
-    assert launch.block is not None
-    builder = Builder(launch.block, launch, launch.location)
-    _check_indices(builder, stages, launch)
-    _launch_all(builder, stages, [*launch.reads, *launch.writes], _Resize(sizes))
-    launch.detach()
+    return _Resize(match(stages.source, reads, writes, through_results=True))
 
 
-def _check_indices(builder: Builder, stages: Stages, launch: step.Launch) -> None:
+def _from(op: Op | None) -> Iterator[Op]:
+    """An op and those that follow it."""
+    while op is not None:
+        yield op
+        op = op.next
+
+
+def _check_indices(builder: Builder, func: Func, launch: step.Launch) -> None:
     """Ask for the errors of indices, of which a kernel of tiles has none."""
-    for op in stages.source.body:
+    for op in func.body:
         if isinstance(op, tensor.Gather | tensor.Scatter) and op.outside is Outside.ERROR:
             array, indices = (launch.reads[each.index] for each in (op.x, op.indices))
             builder.location = op.location
@@ -150,6 +183,11 @@ class _Resize:
             self.found[size] = substitute(size, self.sizes)
         return self.found[size]
 
+    def also(self, known: Mapping[Symbol, Size]) -> "_Resize":
+        """The same, where more symbols are known."""
+        more = {each: self(size) for each, size in known.items()}
+        return _Resize({**self.sizes, **more}) if more else self
+
 
 def _launch_all(builder: Builder, stages: Stages, arrays: list[AnyValue], resize: _Resize) -> None:
     """Launch stages on arrays, with rooms that live as long as that takes."""
@@ -163,9 +201,8 @@ def _launch_all(builder: Builder, stages: Stages, arrays: list[AnyValue], resize
             continue
         if isinstance(stage, Within):
             every = [*arrays, *rooms]
-            known = {each: resize(size) for each, size in stage.known.items()}
             inner = [every[array] for array in stage.arrays]
-            _launch_all(builder, stage.stages, inner, _Resize({**resize.sizes, **known}))
+            _launch_all(builder, stage.stages, inner, resize.also(stage.known))
             continue
         taken = _views(builder, stage.reads, [*arrays, *rooms], resize)
         given = _views(builder, stage.writes, [*arrays, *rooms], resize)

@@ -31,12 +31,9 @@ def random_words(func: Func, op: tensor.RandomBits, choose: Chooser) -> Stages:
     keys, *_, words = draft.views
     *row, start = draft.starts
     ones = (1,) * len(row)
-    low, high = [
-        draft.emit(tile.Extract, draft.load(keys, [*row, draft.sizes.number(place)], *ones, 1))
-        for place in (0, 1)
-    ]
-    offset = draft.sizes.scalar(op.offset)
-    first = start if op.offset == 0 else draft.binary(tile.BinaryKind.ADD, start, offset)
+    low, high = [draft.element(keys, *row, draft.size(place)) for place in (0, 1)]
+    offset = draft.size(op.offset)
+    first = start if op.offset == 0 else draft.add(start, offset)
     places = draft.counted(first, (width,), 0)
     made = draft.emit(tile.RandomBits, low, high, places)
     draft.store(words, draft.reshape(made, *ones, width), [*row, start])

@@ -15,10 +15,12 @@ from ...ir.dims import Size
 from ...ir.dtypes import COMPLEXES
 from ...ir.func import Func
 from ...ir.locations import Location
+from ...ir.payloads import Payload
 from ...ir.tensor.arg_reduce import ArgReduction
 from ...ir.tensor.elementwise import Elementwise
 from ...ir.tensor.reduce import Reduction
 from ...ir.values import AnyValue, Op
+from .elementwise import has_form
 from .kernel import Access, Kernel, Node, Output, Param
 from .space import Index, Place, Refused, Space, broadcast_place, find_space, reduced_place
 from .trace import Source, trace
@@ -53,14 +55,21 @@ def _check_ops(func: Func) -> None:
             raise Refused(f"{op.name} has no form of tiles yet")
         if any(value.type.dtype in COMPLEXES for value in op.results):
             raise Refused("complex numbers")
+        if isinstance(op, tensor.Constant) and not _is_one_number(op.value):
+            raise Refused("a constant of several numbers")
 
 
 @cache
 def _is_known(cls: type[Op]) -> bool:
     """Whether ops of a class can stand in a kernel of tiles."""
     views = (tensor.Permute, tensor.Slice, tensor.Flip, tensor.Pad, tensor.Reshape)
-    known = (*COMPUTED, *GIVEN, *views, tensor.Broadcast, Reduction, ArgReduction)
-    return issubclass(cls, known)
+    known = (*GIVEN, *views, tensor.Broadcast, Reduction, ArgReduction)
+    return issubclass(cls, known) or (issubclass(cls, COMPUTED) and has_form(cls))
+
+
+def _is_one_number(value: Payload) -> bool:
+    elements = value.array.reshape(-1)
+    return bool(len(elements)) and elements.tobytes() == elements[:1].tobytes() * len(elements)
 
 
 @dataclass(slots=True)

@@ -6,7 +6,6 @@ along many lines at once, its vectors lying across them. A scan in reverse sees 
 Never: one line shared out among programs.
 """
 
-from collections.abc import Sequence
 from math import prod
 from typing import Any
 
@@ -60,16 +59,16 @@ def scan_lines(func: Func, op: Scan, choose: Chooser) -> Stages:
     source, target = [_along(draft, view, seen, op.reverse) for view in draft.views]
     block = (1, 1, width) if across else (1, width)
     start = draft.emit(tile.Constant, _neutral(op))
-    carry = draft.emit(tile.Full, start, shape=block if across else (1,))
+    first = draft.full(start, *(block if across else (1,)))
 
-    def body(at: AnyValue, carries: Sequence[AnyValue]) -> list[AnyValue]:
+    def body(at: AnyValue, carry: AnyValue) -> list[AnyValue]:
         offsets = [draft.starts[0], at, *draft.starts[1:]]
         x = draft.cast(draft.load(source, offsets, *block), wide)
-        combined, carried = _round(draft, op, x, carries[0], across)
+        combined, carried = _round(draft, op, x, carry, across)
         draft.store(target, draft.cast(combined, dtype), offsets)
         return [carried]
 
-    draft.loop(shape[axis], 1 if across else width, [carry], body, "scan")
+    draft.tiles("scan", shape[axis], 1 if across else width, body, [first])
     return Stages(func, (draft.stage([0, 1]),))
 
 
@@ -82,8 +81,8 @@ def _round(
         combined = draft.binary(binary, carry, x)
         return combined, combined
     prefixes = draft.emit(tile.Scan, x, axis=1, kind=scan)
-    spread = draft.emit(tile.Broadcast, carry, shape=x.type.shape, axes=(0,))
-    whole = draft.emit(tile.Reduce, x, axis=1, kind=reduce)
+    spread = draft.spread(carry, 0, *x.type.shape)
+    whole = draft.reduce(reduce, x, 1)
     return draft.binary(binary, spread, prefixes), draft.binary(binary, carry, whole)
 
 
@@ -91,9 +90,9 @@ def _along(draft: Draft, view: AnyValue, seen: tuple[Size, ...], reverse: bool) 
     """The view, with the scanned axis backwards if the scan runs in reverse."""
     if not reverse:
         return view
-    zero = draft.sizes.number(0)
-    offsets = [zero, draft.sizes.scalar(seen[1] - 1), *([zero] if len(seen) > 2 else [])]
-    sizes = [draft.sizes.scalar(size) for size in seen]
+    zero = draft.size(0)
+    offsets = [zero, draft.size(seen[1] - 1), *([zero] if len(seen) > 2 else [])]
+    sizes = [draft.size(size) for size in seen]
     axes = tuple(range(len(seen)))
     steps = tuple(-1 if axis == 1 else 1 for axis in axes)
     return draft.emit(tile.View, view, offsets, sizes, axes=axes, steps=steps)

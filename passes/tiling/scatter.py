@@ -6,7 +6,6 @@ the last one stays where the op says so.
 Never: an atomic op, or an order of updates that depends on programs.
 """
 
-from collections.abc import Sequence
 from math import prod
 
 from ...ir import tensor, tile
@@ -65,7 +64,7 @@ def _update(func: Func, op: tensor.Scatter, schedule: Schedule) -> Stage:
     lane, (*line, column) = draft.starts[: len(batch)], draft.starts[len(batch) :]
     block = (1,) * (len(sides) + count) + (width,)
 
-    def body(at: AnyValue, carries: Sequence[AnyValue]) -> list[AnyValue]:
+    def body(at: AnyValue) -> None:
         indices = [index_tile(draft, op, named, [*lane, at], axis, 1) for axis in range(count)]
         named_places = [draft.emit(tile.Extract, each) for each in indices]
         offsets = [*lane, *line, *named_places, column]
@@ -76,7 +75,6 @@ def _update(func: Func, op: tensor.Scatter, schedule: Schedule) -> Stage:
             old = draft.load(target, offsets, *block)
             update = draft.binary(tile.BinaryKind(op.combiner.value), old, update)
         draft.store(target, update, offsets)
-        return []
 
-    draft.loop(places, 1, [], body, "updates")
+    draft.tiles("updates", places, 1, body)
     return draft.stage([1, 2, 3])

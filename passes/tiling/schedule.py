@@ -40,6 +40,7 @@ class KernelShape:
     among the dtypes that it holds along the vector axis. `vector_reduced`: the vectors run along a
     reduced axis. `transposed`: some read runs along another axis, which is tiled by "m". `live`:
     how many tiles are needed at once. `costly`: there are functions such as exp, or divisions.
+    `once`: all that is read is reduced in one run along the reduced axes, and not needed again.
     """
 
     kind: str
@@ -49,14 +50,16 @@ class KernelShape:
     transposed: bool = False
     live: int = 0
     costly: bool = False
+    once: bool = False
 
 
 Schedule = Mapping[str, int]
 """`n`: elements of a tile along the vector axis; `m`: along the other axis of a transposed read;
-`unroll`: rows that are reduced at once where vectors run along a parallel axis; `wide`: elements of
-a row that stream past one program there, whose sums wait in memory, or without it one tile. Where
-vectors run along the reduced axis, one program sums `across` so many rows as they pass, unless a
-row has more than `columns` elements; without it, sums across rows are a kernel of their own.
+`lanes`: at most so many of a vector at once, where a register has more; `unroll`: rows that are
+reduced at once where vectors run along a parallel axis; `wide`: elements of a row that stream past
+one program there, whose sums wait in memory, or without it one tile. Where vectors run along the
+reduced axis, one program sums `across` so many rows as they pass, unless a row has more than
+`columns` elements; without it, sums across rows are a kernel of their own.
 
 Of contractions, `m` and `n`: the block of the product that is kept in registers; `k`: a chunk of a
 panel; `kept`: rows of panels of the right operand that stay near while all of the left ones pass.
@@ -93,6 +96,7 @@ def shape_of(kernel: Kernel) -> KernelShape:
         transposed=transposed_axis(kernel) is not None,
         live=_live(kernel, wide),
         costly=any(isinstance(node.op, COSTLY) for node in wide),
+        once=_once(kernel),
     )
 
 
@@ -126,6 +130,12 @@ def transposed_axis(kernel: Kernel) -> int | None:
         if at and at[-1].axis not in (None, last) and last in [index.axis for index in at]:
             return at[-1].axis
     return None
+
+
+def _once(kernel: Kernel) -> bool:
+    """Whether there is only one run along the reduced axes, and it leaves nothing along them."""
+    reduced = {*kernel.space.reduced}
+    return kernel.levels == 1 and not any(reduced & {*each.node.axes} for each in kernel.outputs)
 
 
 def _live(kernel: Kernel, wide: list[Node]) -> int:

@@ -55,13 +55,15 @@ class Names:
         for size in sizes:
             self.used.update(dict.fromkeys(symbols(self.fresh.get(size, size))))
 
+    def knows(self, size: Size) -> bool:
+        """Whether the tile func has symbols for a size."""
+        return size in self.fresh or self.bound.issuperset(symbols(size))
+
     def of(self, size: Size) -> Size:
         """The size in the symbols of the tile func."""
-        if size in self.fresh:
-            return self.fresh[size]
-        if not {*symbols(size)} <= self.bound:
+        if not self.knows(size):
             raise Unnamed(f"no array has the size {size}")
-        return size
+        return self.fresh.get(size, size)
 
 
 def _symbol(size: Size, taken: set[str]) -> Symbol:
@@ -96,6 +98,19 @@ class Sizes:
         if size not in self.known:
             self.known[size] = self._extent(size) or self._computed(size)
         return self.known[size]
+
+    def knows(self, size: Size) -> bool:
+        """Whether it is certain that `scalar` can say what a size is."""
+        if isinstance(size, int) or any(size is each for x in self.params for each in x.shape):
+            return True
+        if isinstance(size, Symbol):
+            return False
+        if not isinstance(size, Atom):
+            return all(self.knows(atom) for atoms in size.terms for atom in atoms)
+        parts = size.parts
+        if size.recipe[0] is ceil_div:
+            parts = parts[0] + parts[1] - 1, parts[1]
+        return all(map(self.knows, parts))
 
     def _extent(self, size: Size) -> AnyValue | None:
         for param, view in zip(self.params, self.views, strict=True):

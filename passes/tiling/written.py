@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from ...ir import tensor, tile
+from ...ir import tensor
 from ...ir.attributes import Frozen
 from ...ir.dims import substitute
 from ...ir.func import Func
@@ -47,7 +47,7 @@ def _filling(func: Func, count: int, place: int, value: Any, choose: Chooser) ->
     width = schedule.get("n", 1)
     params = [Param(0, (size,), dtype, result.name, written=True)]
     draft = Draft(func, params, [(size, width)], schedule)
-    tile_of_it = draft.emit(tile.Full, draft.number(value, dtype), shape=(width,))
+    tile_of_it = draft.full(draft.number(value, dtype), width)
     draft.store(draft.views[0], tile_of_it, draft.starts)
     stage = draft.stage([count + place])
     stage.func.name = f"{func.name}_fill_{place}"

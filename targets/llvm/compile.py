@@ -1,9 +1,12 @@
 """LLVM text to machine code.
 
 Comes in: the text of a module, and the CPU it was printed for. Goes out: the bytes of an object.
-Never: a vectoriser, or a loop unrolled that did not ask for it: schedules decide about both.
+Never: a vectoriser, a loop unrolled, or places in memory computed in another way than the text
+does: schedules and printers decide about these.
 """
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -14,8 +17,9 @@ LEVEL = 2
 PASSES = ("sroa", "simplify_cfg", "instruction_combine", "loop_rotate")
 """Kernels are written as they shall be: more passes cost more than the code generator, and made no
 kernel faster. What they miss, such as what does not change in a loop, the code generator sees."""
-UNROLLING = ("loop_unroll", "instruction_combine", "simplify_cfg")
-UNROLL = "llvm.loop.unroll"
+AS_WRITTEN = "-disable-lsr"
+"""LLVM would look for the best way to count in each loop, which took more time than all else, and
+found what `emit/addresses.py` writes."""
 
 
 class CompileError(Exception):
@@ -30,8 +34,9 @@ def compile_text(text: str, machine: CPU) -> bytes:
         with module:
             module.data_layout = str(target.target_data)
             module.verify()
-            optimise(module, target, text)
-            return target.emit_object(module)
+            optimise(module, target)
+            with _as_written():
+                return target.emit_object(module)
     except RuntimeError as problem:
         raise CompileError(str(problem)) from problem
 
@@ -42,18 +47,30 @@ def assembly_of(text: str, machine: CPU) -> str:
     module = llvm().parse_assembly(text, llvm().create_context())
     with module:
         module.data_layout = str(target.target_data)
-        optimise(module, target, text)
-        return target.emit_assembly(module)
+        optimise(module, target)
+        with _as_written():
+            return target.emit_assembly(module)
 
 
-def optimise(module: Any, target: Any, text: str) -> None:
-    """Run the passes; loops are unrolled only in a kernel that asks for it."""
+def optimise(module: Any, target: Any) -> None:
+    """Run the passes."""
     tuning = llvm().create_pipeline_tuning_options(speed_level=LEVEL)
     builder = llvm().create_pass_builder(target, tuning)
     passes = llvm().create_new_module_pass_manager()
-    for name in (*PASSES, *(UNROLLING if UNROLL in text else ())):
+    for name in PASSES:
         getattr(passes, f"add_{name}_pass")()
     passes.run(module, builder)
+
+
+@contextmanager
+def _as_written() -> Generator[None]:
+    """Loops keep their counters. The setting is LLVM's own, so others who compile in this process
+    find it as they left it."""
+    llvm().set_option("", f"{AS_WRITTEN}=true")
+    try:
+        yield
+    finally:
+        llvm().set_option("", f"{AS_WRITTEN}=false")
 
 
 @cache

@@ -19,7 +19,7 @@ from ...ir.values import AnyValue, Block
 from . import types
 from .emit import REGIONS, TABLE
 from .machines import CPU
-from .writer import Metadata, Refused, Writer, refuse
+from .writer import Metadata, Refused, Writer, phi, refuse
 
 PARAMETERS = "ptr noalias readonly %slots, ptr noalias readonly %grid, i64 %begin, i64 %end"
 WIDEST = 64
@@ -37,7 +37,11 @@ def _attributes(machine: CPU) -> str:
     """What holds for all functions; no loop may be taken for a function of the C library."""
     settings = {"target-cpu": machine.cpu, "target-features": machine.features}
     if machine.vector_bytes == WIDEST:
-        settings["prefer-vector-width"] = "512"
+        import os
+
+        settings["prefer-vector-width"] = os.environ.get("PVW", "512")
+        if os.environ.get("PVW"):
+            settings["min-legal-vector-width"] = "0"
     listed = " ".join([f'"{name}"="{value}"' for name, value in settings.items() if value])
     return f'attributes #0 = {{ nounwind "no-builtins" {listed} }}\n'
 
@@ -59,7 +63,7 @@ def _function(func: Func, machine: CPU, metadata: Metadata) -> str:
     _programs(writer, axes, 0)
     writer.line("ret void")
     head = f"define void @{func.name}({PARAMETERS}) #0 {{\nentry:"
-    return "\n".join([head, *writer.allocas, *writer.lines, "}\n"])
+    return "\n".join([head, *writer.allocas, writer.text, "}\n"])
 
 
 def _require_kernel(func: Func) -> None:
@@ -123,7 +127,7 @@ def _programs(writer: Writer, axes: int, axis: int) -> None:
     before = writer.label
     writer.jump(header)
     writer.open(header)
-    place = len(writer.lines)
+    phis = writer.aside()
     program = writer.unique(f"program.{axis}")
     writer.program_ids.append(program)
     writer.branch(writer.temporary("more", f"icmp slt i64 {program}, {last}"), body, after)
@@ -132,8 +136,7 @@ def _programs(writer: Writer, axes: int, axis: int) -> None:
     following = writer.temporary("next", f"add nsw i64 {program}, 1")
     writer.jump(header)
     entries = [(first, before), (following, writer.label)]
-    listed = ", ".join([f"[ {value}, {label} ]" for value, label in entries])
-    writer.lines.insert(place, f"  {program} = phi i64 {listed}")
+    phis.append(phi(program, "i64", entries))
     writer.open(after)
 
 

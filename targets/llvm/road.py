@@ -12,6 +12,7 @@ from dataclasses import replace
 from ...ir.func import Func, Module
 from ...passes.bind_cpu import Refused
 from ...passes.complex_to_real import complex_to_real, names_of_parts, seen_as_complex
+from ...passes.copying import copy_func
 from ...passes.fuse import Fused, fuse
 from ...passes.gather_launches import gather_launches
 from ...passes.meaning import named_by_meaning
@@ -44,7 +45,8 @@ def account(module: Module, names: Sequence[str]) -> Account:
     reasons = {meaning: refusal(funcs[name]) for meaning, name in one_of.items()}
     refused = {name: reasons[meaning] for name, meaning in alike.items() if reasons[meaning]}
     runs = "kernels run one after the other"
-    together = gather_launches(tiled.module).together
+    _, *kernels = tiled.module
+    together = gather_launches(Module([copy_func(tiled.module.main), *kernels])).together
     if len(fused.part.clusters.graph.func.arguments) > len(names):
         names = names_of_parts(module.main, names)
     return make_account(runs, fused, tiled, together, {**tiled.refused, **refused}, names)

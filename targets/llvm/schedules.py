@@ -12,11 +12,14 @@ from ...passes.tiling import KernelShape, Schedule
 FEW = 6
 """Up to so many tiles at once, each may take four registers; else two. Functions such as exp are
 long enough to keep the units busy with one or two, and their code is compiled as many times."""
-ROWS = 4
-"""So many rows are reduced at once where vectors run along another axis; twice as many in a plain
-sum."""
+ROWS = 8
+"""So many rows are summed at once where vectors run along another axis and the rows pass only once;
+else they pass one after the other, since several at once come out of a cache half as fast."""
 PLAIN = 2
 """How many tiles at once a plain sum needs."""
+FETCHED = 32
+"""The bytes of a vector where numbers are only read and summed: memory gives a tenth less to wider
+ones, each of which takes a whole line of a cache, or parts of two."""
 WIDE = 16384
 """So many bytes of a row stream past a program at once: long runs of memory, while a few sums of
 each column stay in the level-1 cache."""
@@ -74,11 +77,14 @@ def chooser(machine: Machine) -> Callable[[KernelShape], Schedule]:
         if shape.transposed:
             return {"n": lanes, "m": lanes}
         if shape.kind == "rows" and not shape.vector_reduced:
-            rows = ROWS * 2 if shape.live <= PLAIN else ROWS
+            rows = ROWS if shape.once and shape.live <= PLAIN else 1
             wide = WIDE // shape.widest.itemsize
             return {"n": lanes * vectors, "unroll": rows, "wide": wide}
         if shape.kind == "rows":
-            return {"n": lanes * vectors, "across": ACROSS, "columns": COLUMNS}
+            most = FETCHED if shape.once and not shape.costly else machine.vector_bytes
+            few = max(lanes * most // machine.vector_bytes, 1)
+            schedule = {"n": lanes * vectors, "across": ACROSS, "columns": COLUMNS}
+            return schedule | ({"lanes": few} if few < lanes else {})
         return {"n": lanes * vectors}
 
     return choose

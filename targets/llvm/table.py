@@ -35,7 +35,12 @@ class Room(NamedTuple):
 
 
 class Table:
-    """The slots of all groups side by side, most of which stay what they are.
+    """The slots of all groups side by side, most of which stay what they are: only `slots[where] =
+    addresses[which]` is new in each launch.
+
+        address of x │ shape │ strides │ address of y │ shape │ strides │ address of x │ …
+        where[0]                         where[1]                         where[2]
+        which[0] = 0                     which[1] = 1                     which[2] = 0
 
     An array that several groups read, such as a learning rate, is asked for its address once.
     """

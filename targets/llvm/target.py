@@ -6,6 +6,7 @@ Never: a compiler that is loaded before there is something to compile.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -42,6 +43,13 @@ class Cpu:
         if owned.flags.writeable:
             owned.flags.writeable = False
         return owned
+
+    def copy(self, array: Array, storage: Any) -> Array:
+        """A copy in memory that vectors are read from quickly."""
+        copied = self.pool.empty(np.shape(array), np.dtype(storage))
+        copied[...] = array
+        copied.flags.writeable = False
+        return copied
 
     def download(self, buffer: Array) -> Array:
         """The buffer itself."""

@@ -7,13 +7,13 @@ Never: what an op means; `emit/` knows that.
 import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...ir.errors import IRError
 from ...ir.func import Func
 from ...ir.locations import UNKNOWN
 from ...ir.types import Buffer
-from ...ir.values import AnyValue, Op
+from ...ir.values import AnyValue, Block, Op
 from . import types
 from .machines import CPU
 
@@ -47,12 +47,25 @@ class Metadata:
         return f"!{len(self.lines) - 1}"
 
 
+class Round(NamedTuple):
+    """Which time the body of a loop is written: how far the index is ahead of that of the first
+    time; the number of that time, and of this one."""
+
+    block: Block | None
+    ahead: int
+    first: int
+    number: int
+
+
 class Writer:
     """Writes one function; `label` names the block that is open."""
 
     def __init__(self, func: Func, machine: CPU, metadata: Metadata) -> None:
         self.func, self.machine, self.metadata = func, machine, metadata
-        self.lines: list[str] = []
+        self.lines: list[str | list[str]] = []
+        self.before_loop: dict[Op, list[str]] = {}
+        self.pointers: dict[tuple[Any, ...], str] = {}
+        self.round, self.rounds = Round(None, 0, 0, 0), 0
         self.allocas: list[str] = []
         self.texts: dict[AnyValue, str] = {}
         self.taken: dict[str, int] = {}
@@ -66,6 +79,23 @@ class Writer:
     def line(self, text: str) -> None:
         """One instruction."""
         self.lines.append("  " + text)
+
+    def aside(self) -> list[str]:
+        """Room for lines that will be known later."""
+        room: list[str] = []
+        self.lines.append(room)
+        return room
+
+    @property
+    def text(self) -> str:
+        """All lines, those of rooms too."""
+        flat: list[str] = []
+        for line in self.lines:
+            if isinstance(line, str):
+                flat.append(line)
+            else:
+                flat += line
+        return "\n".join(flat)
 
     def operand(self, value: AnyValue) -> str:
         """A value without its type."""
@@ -120,10 +150,11 @@ class Writer:
         """End the open block with a choice."""
         self.line(f"br i1 {predicate}, label {on_true}, label {on_false}")
 
-    def phi(self, name: str, type_text: str, entries: Iterable[tuple[str, str]]) -> None:
-        """`%name = phi type [ value, block ], …`"""
-        listed = ", ".join([f"[ {value}, {label} ]" for value, label in entries])
-        self.line(f"{name} = phi {type_text} {listed}")
+    def begin_round(self, block: Block, ahead: int) -> None:
+        """The body of a loop is written once more, for an index that is so far ahead."""
+        self.rounds += 1
+        first = self.round.first if ahead else self.rounds
+        self.round = Round(block, ahead, first, self.rounds)
 
     def say_where(self, op: Op, start: int | None = None) -> None:
         """A comment with the user's lines, where they are others than before; above the lines that
@@ -137,6 +168,12 @@ class Writer:
     def alias(self, buffer: AnyValue) -> str:
         """What is known of an access to a buffer: scratch memory is nobody else's."""
         return self.aliases.get(buffer, self.alias_of_others)
+
+
+def phi(name: str, type_text: str, entries: Iterable[tuple[str, str]]) -> str:
+    """`%name = phi type [ value, block ], …`"""
+    listed = ", ".join([f"[ {value}, {label} ]" for value, label in entries])
+    return f"  {name} = phi {type_text} {listed}"
 
 
 def refuse(op: Any, why: str) -> Refused:

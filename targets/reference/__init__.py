@@ -6,6 +6,7 @@ Never: a pass; what is run is what was given.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -42,6 +43,10 @@ class Reference:
     def upload(self, array: Array) -> Array:
         """The array itself."""
         return _owned(array)
+
+    def copy(self, array: Array, storage: Any) -> Array:
+        """A copy of it."""
+        return _owned(np.array(array, storage, order="C", copy=True))
 
     def download(self, buffer: Array) -> Array:
         """The buffer itself."""

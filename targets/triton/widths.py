@@ -14,7 +14,7 @@ from ...ir.dtypes import i64
 from ...ir.func import Func
 from ...ir.tile import BinaryKind, CompareKind
 from ...ir.values import AnyValue, Block, walk
-from ...passes.bind_cpu.ranges import Ranges
+from ...passes.ranges import Ranges
 
 LOW, HIGH = -(1 << 31), (1 << 31) - 1
 FAR = 1 << 63

@@ -138,6 +138,33 @@ def test_only_what_is_cheap_is_made_again() -> None:
     assert all(value in linear for value in parts.linear.results)
 
 
+NORM = """
+func @f(%x: tensor<[2, 3], f64>) -> tensor<[2, 3], f64> {
+  %e = tensor.exp %x : tensor<[2, 3], f64>
+  %m = tensor.reduce_maximum %e {axes = [1]} : tensor<[2], f64>
+  %means = tensor.broadcast %m {shape = [2, 3], axes = [0]} : tensor<[2, 3], f64>
+  %centred = tensor.subtract WHOLE, %means : tensor<[2, 3], f64>
+  %squares = tensor.multiply %centred, %centred : tensor<[2, 3], f64>
+  %s = tensor.reduce_sum %squares {axes = [1]} : tensor<[2], f64>
+  %sums = tensor.broadcast %s {shape = [2, 3], axes = [0]} : tensor<[2, 3], f64>
+  %y = tensor.divide %centred, %sums : tensor<[2, 3], f64>
+  %z = tensor.multiply %y, %y : tensor<[2, 3], f64>
+  return %z
+}"""
+
+
+@pytest.mark.parametrize("whole", ["x", "e"])
+def test_little_arithmetic_on_what_is_at_hand_is_done_again(whole: str) -> None:
+    """No result of a subtraction or a division is kept, only what they are made of."""
+    func = parse(NORM.replace("WHOLE", f"%{whole}")).main
+    parts = linearise(func, [True])
+    kept = parts.linear.arguments[: len(parts.residual_sources)]
+    assert {value.name for value in kept if value.type.rank == 2} == {"e", whole}
+    again = {op.results[0].name for op in parts.linear.body if op.results}
+    assert {"centred", "y"} <= again
+    check_derivatives(func, [np.array([[0.1, 0.7, 0.2], [0.9, 0.3, 0.4]])], [True])
+
+
 def test_a_mask_is_kept_as_booleans() -> None:
     text = """
 func @f(%x: tensor<[4], f32>) -> tensor<[4], f32> {

@@ -7,6 +7,7 @@ import pytest
 
 import brimstone as bs
 from kit.mistakes import Mistake, check
+from kit.written_attentions import apart
 
 RNG = np.random.default_rng(11)
 INF = float("inf")
@@ -18,7 +19,7 @@ def tensors(rows: int = 5, columns: int = 7, heads: int = 4, groups: int = 4) ->
 
 
 def composed(q: Any, k: Any, v: Any, **options: Any) -> bs.Tensor:
-    """The same by matrix products and a softmax."""
+    """The same by matrix products and a softmax, between which stands what is not recognised."""
     share = q.shape[1] // k.shape[1]
     k, v = bs.repeat(k, share, axis=1), bs.repeat(v, share, axis=1)
     scale = options.get("scale")
@@ -35,7 +36,7 @@ def composed(q: Any, k: Any, v: Any, **options: Any) -> bs.Tensor:
         rows, columns = q.shape[2], k.shape[2]
         allowed = bs.arange(columns)[None, :] <= bs.arange(rows)[:, None] + columns - rows
         scores = bs.where(allowed, scores, -INF)
-    return bs.softmax(scores, axis=-1) @ v
+    return apart(bs.softmax(scores, axis=-1)) @ v
 
 
 MASK = bs.asarray(RNG.uniform(size=(5, 7)) > 0.3).at[:, 0].set(True)

@@ -326,12 +326,33 @@ COMPLEXES = {
     "repeated rows": alike(lambda lib, x: x[lib.asarray(ROWS)] ** 2, COMPLEX),
 }  # fmt: skip
 
+WEIGHT, BIAS, DEEP = spread(-1, 1, 4, 3, 3, 2), spread(-1, 1, 4), spread(-1, 1, 6, 1, 2, 2)
+IMAGES = {
+    "convolve": pair(partial(bs.convolve, stride=(2, 1), padding=(1, 2)),
+                     partial(F.conv2d, stride=(2, 1), padding=(1, 2)), IMAGE, WEIGHT, BIAS),
+    "convolve, same": pair(partial(bs.convolve, padding="same", dilation=2),
+                           partial(F.conv2d, padding="same", dilation=2), IMAGE, WEIGHT),
+    "convolve, groups": pair(partial(bs.convolve, groups=3, stride=2),
+                             partial(F.conv2d, groups=3, stride=2), IMAGE, DEEP),
+    "convolve_transposed": pair(
+        partial(bs.convolve_transposed, stride=2, padding=1, output_padding=(0, 1)),
+        partial(F.conv_transpose2d, stride=2, padding=1, output_padding=(0, 1)),
+        spread(-1, 1, 2, 4, 3, 2), WEIGHT, spread(-1, 1, 3)),
+    "max_pool": pair(partial(bs.max_pool, window=3, stride=2, padding=1),
+                     partial(F.max_pool2d, kernel_size=3, stride=2, padding=1), IMAGE),
+    "mean_pool": pair(
+        partial(bs.mean_pool, window=3, stride=2, padding=1, count_padding=False),
+        partial(F.avg_pool2d, kernel_size=3, stride=2, padding=1, count_include_pad=False), IMAGE),
+    "adaptive_mean_pool": pair(lambda x: bs.adaptive_mean_pool(x, (3, 2)),
+                               lambda x: F.adaptive_avg_pool2d(x, (3, 2)), IMAGE),
+}  # fmt: skip
+
 TABLE = {
     f"{topic}: {name}": row
     for topic, rows in {
         "elementwise": ELEMENTWISE, "activations": ACTIVATIONS, "reductions": REDUCTIONS,
         "sorting": SORTING, "indexing": INDEXING, "products": PRODUCTS, "matrices": MATRICES,
-        "fourier": FOURIER, "grids": GRIDS, "complex": COMPLEXES,
+        "fourier": FOURIER, "grids": GRIDS, "complex": COMPLEXES, "images": IMAGES,
     }.items()
     for name, row in rows.items()
 }  # fmt: skip

@@ -7,11 +7,10 @@ Never: a choice of which op comes next; `programs` makes those.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from math import prod
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,8 +37,7 @@ class Unsuitable(Exception):
     """An op cannot be drawn here, such as a loop in a loop in a loop; another is drawn instead."""
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(NamedTuple):
     """A value in sight: by what class of op it was drawn, and in which block, by number.
 
     The builder may have merged or folded its op, so the value itself cannot say.

@@ -79,6 +79,8 @@ def test_a_func_without_calls_is_copied() -> None:
 def test_random_programs_mean_the_same() -> None:
     compared = 0
     for seed, plan in enumerate(random_plans(PROGRAMS, collectives=False)):
+        if not any(step.op is tensor.Call for step in plan.steps):
+            continue
         module = program(plan)
         if not any(isinstance(op, tensor.Call) for op in module.main.walk()):
             continue

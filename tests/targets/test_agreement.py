@@ -10,7 +10,7 @@ from brimstone.ir.func import Module
 from kit.agreeing import STEPS, program
 from kit.agreement import disagreement, dtype_of, first_difference, on_cpu, report, trials
 
-PROGRAMS = 40
+PROGRAMS = 20
 DRAWN = 200
 AT_ONCE = 5
 

@@ -2,7 +2,12 @@
 
 Comes in: blocks of scores, the cotangent of the output as rows and panels, two numbers for each
 query. Goes out: what a program does: its rows are queries, and it sums what they get; or they are
-keys, and it sums what these and their values get, from all heads of queries that share them.
+keys, and it sums what these and their values get, from all heads of queries that share them:
+
+    weights = exp(score(scores) - log_sum_exp)     change = weights * (cotangent · valueᵀ - delta)
+    slopes  = scale * pull(scores, change)
+    query gets Σ slopes · key, key gets Σ slopesᵀ · query, value gets Σ weightsᵀ · cotangent
+
 Never: a sum that two programs add to.
 """
 
@@ -11,19 +16,19 @@ from dataclasses import dataclass
 
 from ....ir import tile
 from ....ir.values import AnyValue
-from .change import Change
-from .program import Kind, Program
-from .scores import Bounds, Scores, Side
+from .change import Changing
+from .program import Program
+from .reach import Bounds
+from .scores import Scores, Side
 from .sums import Sums
 
 
 @dataclass(slots=True)
 class Pull:
-    """How the gradient of a changed score becomes that of the score: `change`, which reads `views`;
-    `others` are where the gradients of captures are stored, by programs of queries."""
+    """How the gradient of a changed score becomes that of the score; `others` are where those of
+    captures are stored, by programs of queries."""
 
-    change: Change
-    views: Sequence[AnyValue]
+    change: Changing
     others: Sequence[AnyValue] = ()
 
 
@@ -43,20 +48,20 @@ class Backward:
 
     def write(self, heads: Callable[[Callable[[], None]], None]) -> None:
         """Sum all up; `heads` runs what it is given for each head of the columns."""
-        program, writer = self.program, self.program.writer
+        program = self.program
         blocks = program.block(), program.block()
 
         def begin(block: AnyValue, row: AnyValue) -> None:
             for sums in self._all:
                 sums.clear(block)
 
-        def near(first: AnyValue) -> list[AnyValue]:
+        def near(first: AnyValue) -> None:
             program.each_block(lambda block, row: self._see(block, row, first, blocks))
-            return []
 
         def head() -> None:
-            bounds = self.scores.begin(program.top), self.scores.end(program.bottom), program.near
-            writer.loop("near", bounds, near)
+            reach = self.scores.reach
+            bounds = reach.begin(program.top), reach.end(program.bottom), program.near
+            program.loop("near", bounds, near)
 
         program.each_block(begin)
         heads(head)
@@ -79,13 +84,14 @@ class Backward:
     ) -> None:
         """One block of rows sees the columns from `first` on."""
         program, scores = self.program, self.scores
-        begin, end = scores.begin_of_block(row, first), scores.end_of_block(row, first)
-        bounds = first, begin, program.binary(Kind.MAXIMUM, end, begin)
+        begin = scores.reach.begin_of_block(row, first)
+        end = scores.reach.end_of_block(row, first)
+        bounds = Bounds(first, begin, program.greatest(end, begin))
         for target, side in zip(blocks, (scores.side, self.cotangents), strict=True):
             scores.put(target, side, block, bounds)
         program.each_few(lambda line: self._weigh(block, line, row, bounds, blocks))
         for sums, weights in zip(self._all, blocks, strict=False):
-            sums.add(block, weights, (scores.group, *bounds))
+            sums.add(block, weights, scores.group, bounds)
 
     def _weigh(
         self,
@@ -96,40 +102,39 @@ class Backward:
         blocks: tuple[AnyValue, AnyValue],
     ) -> None:
         """Put gradients and weights in the place of products, for a few rows."""
-        program, writer = self.program, self.program.writer
+        program = self.program
         first, begin, end = bounds
-        zero = writer.size(0)
+        zero = program.size(0)
 
-        def panel(at: AnyValue) -> list[AnyValue]:
-            column = writer.subtract(at, first)
+        def panel(at: AnyValue) -> None:
+            column = program.subtract(at, first)
             places = [program.columns_of(each, line, column, program.few) for each in blocks]
             shape = program.few, program.beside
             products = [program.load(place, [zero, zero], *shape) for place in places]
             numbers = [self._of_queries(view, block, line, at) for view in self.rows]
-            made = self._gradients(writer.add(row, line), at, products, numbers)
+            made = self._gradients(program.add(row, line), at, products, numbers)
             for place, value in zip(places, made, strict=True):
-                program.put(place, value, [zero, zero])
-            return []
+                program.store(place, value, [zero, zero])
 
-        writer.loop("column", (begin, end, program.beside), panel)
+        program.loop("column", (begin, end, program.beside), panel)
 
     def _gradients(
         self, row: AnyValue, at: AnyValue, products: Sequence[AnyValue], numbers: Sequence[AnyValue]
     ) -> tuple[AnyValue, AnyValue]:
         """Of a few rows of scores the gradients, and the weights."""
         program, scores, pull = self.program, self.scores, self.pull
-        scaled, seen = scores.scaled(products[0]), scores.seen(row, at)
-        none = program.full(0.0, *scaled.type.shape)
+        scaled, seen = scores.scaled(products[0]), scores.reach.seen(row, at)
+        none = program.constant(0.0, *scaled.type.shape)
         scored = scores.changed(row, at, scaled)
-        less = program.binary(Kind.SUBTRACT, scored, program.finite(numbers[0]))
+        less = program.subtract(scored, program.finite(numbers[0]))
         weights = program.select(seen, program.unary(tile.UnaryKind.EXP, less), none)
-        change = program.binary(Kind.SUBTRACT, products[1], numbers[1])
-        change = program.binary(Kind.MULTIPLY, weights, change)
+        change = program.subtract(products[1], numbers[1])
+        change = program.multiply(weights, change)
         spot = scores.spot(row, at)
-        made = pull.change.emit(program.writer, pull.views, spot, [scaled, change])
+        made = pull.change.emit(program, spot, [scaled, change])
         for target, other in zip(pull.others, made[1:], strict=False):
             mine = program.of_head(target, program.rows, program.columns)
-            program.put(mine, other, [row, at])
+            program.store(mine, other, [row, at])
         return program.select(seen, scores.scaled(made[0]), none), weights
 
     def _of_queries(
@@ -138,8 +143,8 @@ class Backward:
         """The numbers of the queries of a few rows, along all columns of a panel."""
         program = self.program
         shape = (program.few, program.beside)
-        if self.scores.turned:
-            mine = program.part(view, [program.sample, self.scores.head], program.columns)
-            return program.spread(program.load(mine, [at], program.beside), shape, 1)
+        if self.scores.reach.turned:
+            mine = program.inner(view, [program.sample, self.scores.head], program.columns)
+            return program.spread(program.load(mine, [at], program.beside), 1, *shape)
         numbers = program.load(view, [block, line], 1, program.few)
-        return program.spread(program.reshape(numbers, program.few), shape, 0)
+        return program.spread(program.reshape(numbers, program.few), 0, *shape)

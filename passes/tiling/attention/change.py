@@ -14,12 +14,12 @@ from ....ir.func import Func, Return
 from ....ir.values import AnyValue, Block
 from ...copying import copy_ops
 from ...reads import captured
-from ..contract.writer import Writer
 from ..emit import Emitter, Scope
 from ..kernel import Kernel, Param
 from ..merge import renumber
 from ..read import read_kernel
 from ..space import Refused, Space
+from ..writer import Writer
 from .diagonal import Offset, chosen_by
 
 
@@ -79,8 +79,8 @@ class Change:
         known = dict(zip(self.given, tiles, strict=True))
         for node in self.kernel.nodes:
             if node.access is not None and node.access.param.number in known:
-                given = known[node.access.param.number]
-                scope.tiles[node] = builder.emit(tile.Reshape, given, shape=sizes)
+                given = builder.emit(tile.Reshape, known[node.access.param.number], shape=sizes)
+                scope.tiles[node] = given if sizes else builder.emit(tile.Extract, given)
         emitter.emit(self.kernel.nodes)
         return [
             _spread(builder, emitter.tile(output.node), output.node.axes, sizes, tiles[0])
@@ -90,6 +90,18 @@ class Change:
     def _reads(self, param: Param) -> bool:
         accesses = (node.access for node in self.kernel.nodes)
         return any(access is not None and access.param is param for access in accesses)
+
+
+@dataclass(frozen=True, slots=True)
+class Changing:
+    """A change in one kernel, which has `views` of the arrays that it reads."""
+
+    change: Change
+    views: Sequence[AnyValue]
+
+    def emit(self, writer: Writer, spot: Spot, tiles: Sequence[AnyValue]) -> list[AnyValue]:
+        """What the region yields of these tiles, each in the shape of the first."""
+        return self.change.emit(writer, self.views, spot, tiles)
 
 
 def _func_of(

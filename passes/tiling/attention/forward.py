@@ -2,7 +2,13 @@
 
 Comes in: queries, and keys and values in panels. Goes out: what a program does. For the columns
 that are near it keeps the scores of a block of rows in memory of its own: it makes them, finds the
-largest, takes powers, and adds rows of values to what it has, which shrinks as the largest grows.
+largest, takes powers, and adds rows of values to what it has, which shrinks as the largest grows:
+
+    largest' = max(largest, max(scores))           shrink = exp(largest - largest')
+    powers   = exp(scores - largest')              sums'  = sums * shrink + Σ powers
+                                                   total' = total * shrink + powers · values
+    output = total / sums, and log_sum_exp = largest + log(sums)
+
 Never: a score in memory that programs share.
 """
 
@@ -11,8 +17,9 @@ from math import inf
 
 from ....ir import tile
 from ....ir.values import AnyValue
-from .program import Kind, Program
-from .scores import Bounds, Scores
+from .program import Program
+from .reach import Bounds
+from .scores import Scores
 from .sums import Sums
 
 EXP = tile.UnaryKind.EXP
@@ -25,51 +32,50 @@ class Forward:
 
     def __init__(self, program: Program, scores: Scores, values: Sums) -> None:
         self.program, self.scores, self.values = program, scores, values
-        self.writer, self.zero = program.writer, program.writer.size(0)
-        self.largest, self.sums, self.shrink = (program.scratch(program.lines) for _ in range(3))
+        self.zero = program.size(0)
+        self.largest, self.sums, self.shrink = (program.kept(program.lines) for _ in range(3))
         self.block = program.block()
 
     def write(self, output: AnyValue, log_sum_exp: AnyValue) -> None:
         """All of it."""
-        program, writer = self.program, self.writer
+        program = self.program
         program.each_block(self._begin)
 
-        def near(first: AnyValue) -> list[AnyValue]:
+        def near(first: AnyValue) -> None:
             program.each_block(lambda block, row: self._see(block, row, first))
-            return []
 
-        bounds = writer.size(0), self.scores.end(program.bottom), program.near
-        writer.loop("near", bounds, near)
+        bounds = program.size(0), self.scores.reach.end(program.bottom), program.near
+        program.loop("near", bounds, near)
         program.each_block(lambda block, row: self._finish(block, row, output, log_sum_exp))
 
     def _begin(self, block: AnyValue, row: AnyValue) -> None:
         lines = self.program.lines
-        self._keep(self.largest, block, self.program.full(-inf, lines))
-        self._keep(self.sums, block, self.program.full(0.0, lines))
+        self._keep(self.largest, block, self.program.constant(-inf, lines))
+        self._keep(self.sums, block, self.program.constant(0.0, lines))
         self.values.clear(block)
 
     def _see(self, block: AnyValue, row: AnyValue, first: AnyValue) -> None:
         """One block of rows sees the columns from `first` on."""
-        program, end = self.program, self.scores.end_of_block(row, first)
-        bounds = first, first, end
+        program, end = self.program, self.scores.reach.end_of_block(row, first)
+        bounds = Bounds(first, first, end)
         self.scores.put(self.block, self.scores.side, block, bounds)
         program.each_few(lambda line: self._weigh(block, line, row, bounds))
         shrink = self._kept(self.shrink, block)
-        self.values.add(block, self.block, (self.scores.group, *bounds), shrink)
+        self.values.add(block, self.block, self.scores.group, bounds, shrink)
 
     def _weigh(self, block: AnyValue, line: AnyValue, row: AnyValue, bounds: Bounds) -> None:
         """Put powers in the place of products, for a few rows."""
         program, few = self.program, self.program.few
         before = self._kept(self.largest, block, line)
-        found = self._change(line, self.writer.add(row, line), bounds)
-        largest = program.binary(Kind.MAXIMUM, before, found)
+        found = self._change(line, self.program.add(row, line), bounds)
+        largest = program.greatest(before, found)
         shift = program.finite(largest)
-        shrink = program.unary(EXP, program.binary(Kind.SUBTRACT, before, shift))
-        sums = program.binary(Kind.MULTIPLY, self._kept(self.sums, block, line), shrink)
-        sums = program.binary(Kind.ADD, sums, self._take_powers(line, shift, bounds))
+        shrink = program.unary(EXP, program.subtract(before, shift))
+        sums = program.multiply(self._kept(self.sums, block, line), shrink)
+        sums = program.add(sums, self._take_powers(line, shift, bounds))
         kept = (self.largest, largest), (self.sums, sums), (self.shrink, shrink)
         for view, value in kept:
-            program.put(view, program.reshape(value, 1, few), [block, line])
+            program.store(view, program.reshape(value, 1, few), [block, line])
 
     def _change(self, line: AnyValue, row: AnyValue, bounds: Bounds) -> AnyValue:
         """Put changed scores in the place of products; the largest of each row."""
@@ -77,10 +83,10 @@ class Forward:
 
         def panel(at: AnyValue, place: AnyValue, largest: AnyValue) -> AnyValue:
             scored = scores.changed(row, at, scores.scaled(self._load(place)))
-            unseen = program.full(-inf, *scored.type.shape)
-            counted = program.select(scores.seen(row, at), scored, unseen)
-            program.put(place, counted, [self.zero, self.zero])
-            return program.binary(Kind.MAXIMUM, largest, counted)
+            unseen = program.constant(-inf, *scored.type.shape)
+            counted = program.select(scores.reach.seen(row, at), scored, unseen)
+            program.store(place, counted, [self.zero, self.zero])
+            return program.greatest(largest, counted)
 
         return self._along(line, bounds, -inf, tile.ReduceKind.MAXIMUM, panel)
 
@@ -90,10 +96,10 @@ class Forward:
 
         def panel(at: AnyValue, place: AnyValue, sums: AnyValue) -> AnyValue:
             scored = self._load(place)
-            shifts = program.spread(shift, (program.few, program.beside), 0)
-            powers = program.unary(EXP, program.binary(Kind.SUBTRACT, scored, shifts))
-            program.put(place, powers, [self.zero, self.zero])
-            return program.binary(Kind.ADD, sums, powers)
+            shifts = program.spread(shift, 0, program.few, program.beside)
+            powers = program.unary(EXP, program.subtract(scored, shifts))
+            program.store(place, powers, [self.zero, self.zero])
+            return program.add(sums, powers)
 
         return self._along(line, bounds, 0.0, tile.ReduceKind.SUM, panel)
 
@@ -101,17 +107,17 @@ class Forward:
         self, line: AnyValue, bounds: Bounds, start: float, kind: tile.ReduceKind, panel: Panel
     ) -> AnyValue:
         """Run `panel` for all columns of a few rows; reduce what it carries."""
-        program, writer = self.program, self.writer
-        first, begin, end = bounds
+        program = self.program
 
         def body(at: AnyValue, carried: AnyValue) -> list[AnyValue]:
-            column = writer.subtract(at, first)
+            column = program.subtract(at, bounds.first)
             place = program.columns_of(self.block, line, column, program.few)
             return [panel(at, place, carried)]
 
-        none = program.full(start, program.few, program.beside)
-        (found,) = writer.loop(kind.value, (begin, end, program.beside), body, [none])
-        return writer.emit(tile.Reduce, found, axis=1, kind=kind)
+        none = program.constant(start, program.few, program.beside)
+        steps = bounds.begin, bounds.end, program.beside
+        (found,) = program.loop(kind.value, steps, body, [none])
+        return program.reduce(kind, found, axis=1)
 
     def _load(self, place: AnyValue) -> AnyValue:
         """A few rows of the block."""
@@ -126,16 +132,16 @@ class Forward:
         lines = program.lines
         largest, sums = self._kept(self.largest, block), self._kept(self.sums, block)
         none = program.equals(sums, 0.0)
-        divisor = program.select(none, program.full(1.0, lines), sums)
+        divisor = program.select(none, program.constant(1.0, lines), sums)
         logarithm = program.unary(tile.UnaryKind.LOG, sums)
-        made = program.binary(Kind.ADD, program.finite(largest), logarithm)
-        program.put(program.of_head(log_sum_exp, program.rows), made, [row])
+        made = program.add(program.finite(largest), logarithm)
+        program.store(program.of_head(log_sum_exp, program.rows), made, [row])
 
         def divided(total: AnyValue) -> AnyValue:
             shape = total.type.shape
-            whole = program.binary(Kind.DIVIDE, total, program.spread(divisor, shape, 1))
-            nothing_seen = program.spread(none, shape, 1)
-            return program.select(nothing_seen, program.full(0.0, *shape), whole)
+            whole = program.divide(total, program.spread(divisor, 1, *shape))
+            nothing_seen = program.spread(none, 1, *shape)
+            return program.select(nothing_seen, program.constant(0.0, *shape), whole)
 
         self.values.store(output, block, row, divided)
 
@@ -147,4 +153,4 @@ class Forward:
 
     def _keep(self, view: AnyValue, block: AnyValue, value: AnyValue) -> None:
         row = self.program.reshape(value, 1, self.program.lines)
-        self.program.put(view, row, [block, self.zero])
+        self.program.store(view, row, [block, self.zero])

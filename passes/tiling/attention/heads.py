@@ -7,8 +7,8 @@ Never: an op.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from ....ir import tensor
 from ....ir.dims import Size, ceil_div
 from ....ir.dtypes import DType
 from ....ir.values import AnyValue
@@ -62,7 +62,7 @@ class Heads:
         return step if length == 1 else -(-self.schedule["queries"] // step) * step
 
 
-def heads_of(op: Any, schedule: Schedule) -> Heads:
+def heads_of(op: tensor.Attention | tensor.AttentionBackward, schedule: Schedule) -> Heads:
     """The sizes of an attention, or of its gradients."""
     batch, heads, rows, width = op.query.type.shape
     _, groups, columns, depth = op.value.type.shape
@@ -89,7 +89,9 @@ def _panels(
 ) -> Panels:
     batch, heads, length, width = operand.type.shape
     sizes: Mapping[Role, Size] = dict(zip(order, (batch * heads, length, width), strict=True))
-    return Panels(Matrix(operand.index, operand.dtype, order, sizes), lines, chunk, True, wide)
+    return Panels(
+        Matrix(operand.index, operand.dtype, order, sizes), lines, chunk, wide, beside=True
+    )
 
 
 def padded(size: Size, step: int) -> Size:

@@ -8,8 +8,7 @@ Never: a number of a machine; the chooser says how large blocks are.
 `product` multiplies; an `ending` says what becomes of the sums; `maps` helps it and `computed`.
 Where the product is small, one program does both (`alone`), or one does for each chunk of k, and
 `adding` adds their parts; where there are few rows, the other operand is not packed at all (`few`).
-`funcs` has what is better said with tensors, `writer` helps to write tile funcs, and `plan` puts it
-together.
+`funcs` has what is better said with tensors, and `plan` chooses.
 """
 
 from .plan import contraction_of, tile_contraction

@@ -10,18 +10,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from ....ir import tile
 from ....ir.attributes import Shape
 from ....ir.dims import Size, ceil_div
-from ....ir.func import Func
-from ....ir.locations import Location
 from ....ir.values import AnyValue
+from ..opening import Heading, Resize, open_grid
 from ..schedule import Schedule
+from ..writer import Made, Writer
 from .ending import Ending, Parts
 from .matrix import Extent, Role
 from .packing import Panels, pack_block
 from .product import multiplied, panel
-from .writer import Resize, Writer
 
 
 @dataclass(slots=True)
@@ -38,13 +36,11 @@ class Alone:
         writer, matrix = self.writer, panels.matrix
         outer, inner = (role for role in matrix.order if role is not Role.BATCH)
 
-        def rows(slow: AnyValue) -> list[AnyValue]:
-            def row(fast: AnyValue) -> list[AnyValue]:
+        def rows(slow: AnyValue) -> None:
+            def row(fast: AnyValue) -> None:
                 self._pack_block(panels, sources, {outer: slow, inner: fast}, room)
-                return []
 
             writer.loop(inner.value, self._bounds(panels, inner), row)
-            return []
 
         writer.loop(outer.value, self._bounds(panels, outer), rows)
 
@@ -58,20 +54,18 @@ class Alone:
         """All blocks of the product."""
         writer, (left, right) = self.writer, operands
         length = writer.subtract(self.end, self.begin)
-        chunks = writer.divide(writer.add(length, writer.size(left.chunk - 1)), left.chunk)
+        chunks = writer.divide(writer.add(length, left.chunk - 1), left.chunk)
 
-        def rows(top: AnyValue) -> list[AnyValue]:
+        def rows(top: AnyValue) -> None:
             lines = panel(writer, left, rooms[0], [writer.divide(top, left.lines)], chunks)
 
-            def row(at: AnyValue) -> list[AnyValue]:
+            def row(at: AnyValue) -> None:
                 where = [writer.divide(at, right.lines)]
                 beside = panel(writer, right, rooms[1], where, chunks)
                 sums = multiplied(writer, operands, (lines, beside))
                 finish(sums, [*lead, top, at])
-                return []
 
             writer.loop("n", self._bounds(right, Role.FREE), row)
-            return []
 
         writer.loop("m", self._bounds(left, Role.FREE), rows)
 
@@ -96,42 +90,55 @@ class Alone:
 
 
 def alone_func(
-    name: str,
-    location: Location,
-    operands: tuple[Panels, Panels],
-    extent: Extent,
-    ending: Ending | Parts,
-    schedule: Schedule,
-) -> tuple[Func, Shape]:
+    heading: Heading, operands: tuple[Panels, Panels], extent: Extent, ending: Ending | Parts
+) -> Made:
     """The kernel, whose programs make parts where there are several chunks."""
     left, right = operands
     several = isinstance(ending, Parts)
-    step = chunk_of(schedule)
+    step = chunk_of(heading.schedule)
 
     def grid(local: Resize) -> Shape:
         chunks = (ceil_div(local(extent.k), step),) if several else ()
         return (local(extent.batch), *chunks)
 
     params = [*left.matrix.params, *right.matrix.params, *ending.params]
-    writer = Writer(name, location, params, grid, schedule)
-    behind = len(params) - len(ending.params)
+    writer = Writer(open_grid(heading, params, grid))
+    shapes = [_room(writer, each, step) for each in operands]
+
+    def write() -> None:
+        _write_alone(writer, operands, extent, ending, shapes)
+
+    asked = [extent.k, *left.matrix.asked, *right.matrix.asked, *ending.asked]
+    return writer.later(write, asked)
+
+
+def _write_alone(
+    writer: Writer,
+    operands: tuple[Panels, Panels],
+    extent: Extent,
+    ending: Ending | Parts,
+    shapes: Sequence[Shape],
+) -> None:
+    """What a program does, whose panels need memory of these shapes."""
+    left, right = operands
+    behind = len(writer.views) - len(ending.params)
     sources, others = writer.views[:behind], writer.views[behind:]
     split = len(left.matrix.params)
     batch = writer.program(0)
     begin, end = writer.size(0), writer.size(extent.k)
     lead = [batch]
-    if several:
-        part = writer.program(1)
+    if isinstance(ending, Parts):
+        step, part = chunk_of(writer.schedule), writer.program(1)
         begin = writer.multiply(part, step)
-        end = writer.least(writer.add(begin, writer.size(step)), end)
+        end = writer.least(writer.add(begin, step), end)
         lead = [part, batch]
     program = Alone(writer, batch, begin, end)
-    rooms = tuple(_room(writer, each, step) for each in operands)
+    pairs = zip(operands, shapes, strict=True)
+    rooms = [writer.scratch(panels.wide, *shape) for panels, shape in pairs]
     program.pack(left, sources[:split], rooms[0])
     program.pack(right, sources[split:], rooms[1])
     finish = partial(ending.store, writer, others)
     program.multiply(operands, (rooms[0], rooms[1]), lead, finish)
-    return writer.done(), writer.grid
 
 
 def chunk_of(schedule: Schedule) -> int:
@@ -139,8 +146,7 @@ def chunk_of(schedule: Schedule) -> int:
     return -(-schedule["chunk"] // schedule["k"]) * schedule["k"]
 
 
-def _room(writer: Writer, panels: Panels, step: int) -> AnyValue:
-    """Memory for the panels of one program."""
+def _room(writer: Writer, panels: Panels, step: int) -> Shape:
+    """The shape of memory for the panels of one program."""
     lines: Size = ceil_div(writer.names.of(panels.matrix.sizes[Role.FREE]), panels.lines)
-    shape = (lines, step // panels.chunk, *panels.block)
-    return writer.emit(tile.Scratch, shape=shape, dtype=panels.wide)
+    return (lines, step // panels.chunk, *panels.block)

@@ -9,20 +9,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from ....ir import tensor, tile
+from ....ir import tensor
 from ....ir.dims import Size
 from ....ir.dtypes import DType
 from ....ir.func import Func
 from ....ir.values import AnyValue
-from ..emit import Emitter, nothing
+from ..emit import Emitter
 from ..kernel import Kernel, Node, Param
 from ..parts import Part
 from ..read import read_kernel
 from ..space import Refused
+from ..writer import Writer
 from .funcs import copied_operand
 from .maps import Along, is_wider, merge_roles, read_by, standing_at
 from .matrix import Groups, InThree, Role
-from .writer import Writer
 
 KEEPING = (tensor.Cast, tensor.Negate, tensor.Absolute, tensor.Broadcast)
 """Ops that make zeros of zeros."""
@@ -48,6 +48,11 @@ class Computed(InThree):
         """The arrays that are read."""
         return [Part(each.number, each.shape) for each in self.params]
 
+    @property
+    def asked(self) -> list[Size]:
+        """The sizes that are asked for where it is loaded."""
+        return [*self.sizes.values(), *self.kernel.asked]
+
     def load(
         self,
         writer: Writer,
@@ -63,7 +68,7 @@ class Computed(InThree):
         emitter.emit(self.kernel.nodes)
         (output,) = self.kernel.outputs
         made = self._without_rest(writer, emitter, output.node)
-        return writer.emit(tile.Reshape, made, shape=(1, *lengths))
+        return writer.reshape(made, 1, *lengths)
 
     def _without_rest(self, writer: Writer, emitter: Emitter, node: Node) -> AnyValue:
         """The block with zeros behind the end of the contracted axis, where sums would notice."""
@@ -72,9 +77,7 @@ class Computed(InThree):
             return made
         (axis,) = self.along[self.order.index(Role.CONTRACT)]
         mask = emitter.mask(node.axes, [axis])
-        number = writer.emit(tile.Constant, nothing(made.dtype))
-        zeros = writer.emit(tile.Full, number, shape=made.type.shape)
-        return writer.emit(tile.Select, mask, made, zeros)
+        return writer.select(mask, made, writer.zeros(made.dtype, *made.type.shape))
 
 
 def computed_operand(func: Func, operand: AnyValue, groups: Groups) -> Computed | None:

@@ -11,21 +11,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from ....ir import tensor, tile
+from ....ir import tensor
 from ....ir.attributes import Shape
+from ....ir.dims import Size
 from ....ir.dtypes import DType
 from ....ir.func import Func
 from ....ir.values import AnyValue
-from ..emit import nothing
 from ..kernel import Kernel, Node, Param
 from ..parts import Part
 from ..read import read_kernel
 from ..schedule import Schedule
 from ..space import Refused
+from ..writer import Writer
 from .funcs import rest_of
 from .maps import Along, is_wider, merge_roles, read_by, standing_at
 from .matrix import Extent, Role, sides_of
-from .writer import Writer
 
 ROLES = ("batch", "rows", "columns")
 
@@ -50,6 +50,7 @@ class Plain:
         self.params = [Param(0, shape, op.dtype, "product", written=True)]
         self.reads: list[Part] = []
         self.writes = [Part(array, shape)]
+        self.asked: list[Size] = []
 
     def store(
         self, writer: Writer, views: Sequence[AnyValue], sums: AnyValue, place: Sequence[AnyValue]
@@ -63,6 +64,7 @@ class Parts:
 
     def __init__(self, shape: Shape, dtype: DType) -> None:
         self.params = [Param(0, shape, dtype, "parts", written=True)]
+        self.asked: list[Size] = []
 
     def store(
         self, writer: Writer, views: Sequence[AnyValue], sums: AnyValue, place: Sequence[AnyValue]
@@ -90,6 +92,12 @@ class Maps:
         return [*read, *(each for each in self.kernel.params if each.written)]
 
     @property
+    def asked(self) -> list[Size]:
+        """The sizes that are asked for where a block is stored."""
+        sizes = self.kernel.space.sizes
+        return [prod(sizes[axis] for axis in self.along[1]), *self.kernel.asked]
+
+    @property
     def reads(self) -> list[Part]:
         """The arrays that are read beside the operands."""
         return [Part(each.number, each.shape) for each in self.params if not each.written]
@@ -111,16 +119,14 @@ class Maps:
             self._write(writer, views, sums, place)
             return
         batch, top, column = place
-        zero, shape = writer.size(0), (1, rows, columns)
-        room = writer.scratch("sums", sums.type.shape, sums.dtype)
-        writer.builders[-1].emit_all(tile.Store, room, sums, [zero] * 3)
+        zero = writer.size(0)
+        room = writer.scratch(sums.dtype, *sums.type.shape, name="sums")
+        writer.store(room, sums, [zero] * 3)
         height = prod(self.kernel.space.sizes[axis] for axis in self.along[1])
 
-        def some(row: AnyValue) -> list[AnyValue]:
-            padding = nothing(sums.dtype)
-            found = writer.emit(tile.Load, room, [zero, row, zero], shape=shape, padding=padding)
+        def some(row: AnyValue) -> None:
+            found = writer.load(room, [zero, row, zero], 1, rows, columns)
             self._write(writer, views, found, [batch, writer.add(top, row), column])
-            return []
 
         end = writer.least(writer.size(lines), writer.subtract(writer.size(height), top))
         writer.loop("row", (zero, end, rows), some)
@@ -130,13 +136,8 @@ class Maps:
     ) -> None:
         pairs = dict(zip(self.params, views, strict=True))
         emitter = standing_at(writer, self.kernel, self.along, pairs, place, sums.type.shape[1:])
-        dtype = self.node.value.dtype
-        if dtype is not sums.dtype:
-            sums = writer.emit(tile.Cast, sums, dtype=dtype)
-        shape = emitter.shape(self.node.axes)
-        if shape != sums.type.shape:
-            sums = writer.emit(tile.Reshape, sums, shape=shape)
-        emitter.set(self.node, sums)
+        sums = writer.cast(sums, self.node.value.dtype)
+        emitter.set(self.node, writer.reshape(sums, *emitter.shape(self.node.axes)))
         emitter.emit(self.kernel.nodes)
         for output in self.kernel.outputs:
             emitter.store(output)
@@ -147,13 +148,10 @@ Ending = Plain | Maps
 
 def store(writer: Writer, product: AnyValue, sums: AnyValue, offsets: Sequence[AnyValue]) -> None:
     """Put sums where they belong, in the dtype and the rank of the product."""
-    if product.dtype is not sums.dtype:
-        sums = writer.emit(tile.Cast, sums, dtype=product.dtype)
+    sums = writer.cast(sums, product.dtype)
     sizes = sums.type.shape[-len(offsets) :]
-    shape = (*[1] * (len(offsets) - len(sizes)), *sizes)
-    if shape != sums.type.shape:
-        sums = writer.emit(tile.Reshape, sums, shape=shape)
-    writer.builders[-1].emit_all(tile.Store, product, sums, list(offsets))
+    sums = writer.reshape(sums, *[1] * (len(offsets) - len(sizes)), *sizes)
+    writer.store(product, sums, offsets)
 
 
 def _maps(func: Func, op: tensor.Contract, several_rows: bool) -> Maps:

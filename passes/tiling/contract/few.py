@@ -11,32 +11,23 @@ from functools import partial
 from ....ir import tile
 from ....ir.attributes import Shape
 from ....ir.dims import ceil_div
-from ....ir.dtypes import DType
-from ....ir.func import Func
-from ....ir.locations import Location
 from ....ir.values import AnyValue
-from ..emit import nothing
 from ..kernel import Param
-from ..schedule import Schedule
+from ..opening import Heading, Resize, open_grid
+from ..writer import Made, Writer
 from .ending import Ending
 from .matrix import Extent, Role
 from .packing import Panels
-from .product import chunk, panel, zeros
-from .writer import Resize, Writer
+from .product import chunk, panel
 
 
 def few_func(
-    name: str,
-    location: Location,
-    operands: tuple[Panels, Panels],
-    extent: Extent,
-    ending: Ending,
-    schedule: Schedule,
-) -> tuple[Func, Shape]:
+    heading: Heading, operands: tuple[Panels, Panels], extent: Extent, ending: Ending
+) -> Made:
     """The kernel in which a program makes a block of columns of all rows."""
     left, right = operands
     streams = right.matrix.fast is Role.FREE
-    width = right.lines * schedule["beside"] if streams else right.lines
+    width = right.lines * heading.schedule["beside"] if streams else right.lines
 
     def grid(local: Resize) -> Shape:
         rows = ceil_div(local(extent.m), left.lines)
@@ -47,18 +38,21 @@ def few_func(
         Param(1, right.matrix.shape, right.matrix.dtype, "right"),
         *ending.params,
     ]
-    writer = Writer(name, location, params, grid, schedule)
+    writer = Writer(open_grid(heading, params, grid))
     lefts, source, *others = writer.views
-    batch, column, row = (writer.program(axis) for axis in range(3))
-    start = writer.multiply(column, width)
-    top = writer.multiply(row, left.lines)
 
-    def finish(sums: AnyValue, at: AnyValue) -> None:
-        ending.store(writer, others, sums, [batch, top, at])
+    def write() -> None:
+        batch, column, row = (writer.program(axis) for axis in range(3))
+        start = writer.multiply(column, width)
+        top = writer.multiply(row, left.lines)
 
-    program = _Few(writer, operands, (lefts, source), [batch, row], finish)
-    (program.stream if streams else program.gather)(start, width, writer.size(extent.n))
-    return writer.done(), writer.grid
+        def finish(sums: AnyValue, at: AnyValue) -> None:
+            ending.store(writer, others, sums, [batch, top, at])
+
+        program = _Few(writer, operands, (lefts, source), [batch, row], finish)
+        (program.stream if streams else program.gather)(start, width, writer.size(extent.n))
+
+    return writer.later(write, [extent.n, *right.matrix.asked, *ending.asked])
 
 
 class _Few:
@@ -84,32 +78,26 @@ class _Few:
         writer, zero = self.writer, self.writer.size(0)
         end = writer.least(writer.add(start, writer.size(width)), size)
         bounds = start, end, self.right.lines
-        sums = writer.emit(tile.Scratch, shape=(*self.shape[:2], width), dtype=self.left.wide)
-        nothing_yet = zeros(writer, self.shape, self.left.wide)
+        sums = writer.scratch(self.left.wide, *self.shape[:2], width)
+        nothing_yet = writer.zeros(self.left.wide, *self.shape)
 
         def kept(at: AnyValue) -> AnyValue:
             sizes = [writer.size(each) for each in self.shape]
             return writer.part(sums, [zero, zero, writer.subtract(at, start)], sizes)
 
-        def clear(at: AnyValue) -> list[AnyValue]:
-            writer.builders[-1].emit_all(tile.Store, kept(at), nothing_yet, [zero] * 3)
-            return []
+        def clear(at: AnyValue) -> None:
+            writer.store(kept(at), nothing_yet, [zero] * 3)
 
-        def add(inner: AnyValue, at: AnyValue) -> list[AnyValue]:
-            room, dtype = kept(at), self.left.wide
-            before = self._load(room, [zero] * 3, dtype)
-            after = self._dot(inner, at, before)
-            writer.builders[-1].emit_all(tile.Store, room, after, [zero] * 3)
-            return []
+        def add(inner: AnyValue, at: AnyValue) -> None:
+            room = kept(at)
+            before = writer.load(room, [zero] * 3, *self.shape)
+            writer.store(room, self._dot(inner, at, before), [zero] * 3)
 
-        def hand_over(at: AnyValue) -> list[AnyValue]:
-            found = self._load(kept(at), [zero] * 3, self.left.wide)
-            self.finish(found, at)
-            return []
+        def hand_over(at: AnyValue) -> None:
+            self.finish(writer.load(kept(at), [zero] * 3, *self.shape), at)
 
-        def pass_by(inner: AnyValue) -> list[AnyValue]:
+        def pass_by(inner: AnyValue) -> None:
             writer.loop("n", bounds, partial(add, inner))
-            return []
 
         writer.loop("n", bounds, clear)
         writer.loop("k", self._along_k(), pass_by)
@@ -123,7 +111,7 @@ class _Few:
         def body(inner: AnyValue, sums: AnyValue) -> list[AnyValue]:
             return [self._dot(inner, start, sums)]
 
-        nothing_yet = zeros(writer, self.shape, self.left.wide)
+        nothing_yet = writer.zeros(self.left.wide, *self.shape)
         (sums,) = writer.loop("k", self._along_k(), body, [nothing_yet])
         self.finish(sums, start)
 
@@ -131,27 +119,16 @@ class _Few:
         size = self.right.matrix.sizes[Role.CONTRACT]
         return self.writer.size(0), self.writer.size(size), self.right.chunk
 
-    def _load(self, view: AnyValue, offsets: list[AnyValue], dtype: DType) -> AnyValue:
-        padding = nothing(dtype)
-        return self.writer.emit(tile.Load, view, offsets, shape=self.shape, padding=padding)
-
     def _dot(self, inner: AnyValue, column: AnyValue, sums: AnyValue) -> AnyValue:
         """Add the product of one chunk of k."""
         writer, right, order = self.writer, self.right, self.right.matrix.order
         places = {Role.BATCH: self.batch, Role.FREE: column, Role.CONTRACT: inner}
         steps = right.steps
-        part = writer.emit(
-            tile.Load,
-            self.source,
-            [places[role] for role in order],
-            shape=tuple(steps[role] for role in order),
-            padding=nothing(right.matrix.dtype),
-        )
-        if right.matrix.dtype is not right.wide:
-            part = writer.emit(tile.Cast, part, dtype=right.wide)
-        axes = tuple(order.index(role) for role in (Role.BATCH, Role.CONTRACT, Role.FREE))
-        if axes != (0, 1, 2):
-            part = writer.emit(tile.Permute, part, axes=axes)
+        offsets = [places[role] for role in order]
+        part = writer.load(self.source, offsets, *[steps[role] for role in order])
+        part = writer.cast(part, right.wide)
+        wanted = (Role.BATCH, Role.CONTRACT, Role.FREE)
+        part = writer.permute(part, *[order.index(role) for role in wanted])
         first = writer.divide(inner, right.chunk)
         where = [self.batch, self.row]
         rows = panel(writer, self.left, self.rows, where, writer.size(1), first)

@@ -13,7 +13,7 @@ from ..emit import Emitter, Scope
 from ..kernel import Kernel, Param
 from ..merge import merge_axes
 from ..space import Refused
-from .writer import Writer
+from ..writer import Writer
 
 Along = Sequence[tuple[int, ...]]
 """The axes of a space that are the batch, the rows and the columns."""

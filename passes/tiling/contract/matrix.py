@@ -11,17 +11,16 @@ from enum import Enum
 from itertools import pairwise
 from math import prod
 
-from ....ir import tensor, tile
+from ....ir import tensor
 from ....ir.attributes import Shape
 from ....ir.dims import Size
 from ....ir.dtypes import DType
 from ....ir.tensor.axes import other_axes
 from ....ir.tensor.contract import wider
 from ....ir.values import AnyValue
-from ..emit import nothing
 from ..kernel import Param
 from ..parts import Part
-from .writer import Writer
+from ..writer import Writer
 
 
 class Role(Enum):
@@ -71,6 +70,11 @@ class Matrix(InThree):
         """The array that is read."""
         return [Part(self.array, self.shape)]
 
+    @property
+    def asked(self) -> list[Size]:
+        """The sizes that are asked for where it is loaded."""
+        return [*self.sizes.values()]
+
     def load(
         self,
         writer: Writer,
@@ -79,13 +83,8 @@ class Matrix(InThree):
         counts: Mapping[Role, int],
     ) -> AnyValue:
         """A block at some places, so many elements long along each axis."""
-        return writer.emit(
-            tile.Load,
-            views[0],
-            [places[role] for role in self.order],
-            shape=tuple(counts[role] for role in self.order),
-            padding=nothing(self.dtype),
-        )
+        offsets = [places[role] for role in self.order]
+        return writer.load(views[0], offsets, *[counts[role] for role in self.order])
 
 
 @dataclass(frozen=True, slots=True)

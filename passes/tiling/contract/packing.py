@@ -3,25 +3,33 @@
 Comes in: a matrix in memory. Goes out: its panels. A panel is so many lines (rows of the left
 operand, columns of the right one) of all the contracted axis, cut into chunks; in a chunk of the
 left operand each line follows the other, in one of the right operand they lie beside each other.
-What lies outside of the matrix is zero.
+What lies outside of the matrix is zero. With 2 lines a panel and chunks of 3, elements go to these
+places in memory:
+
+    left: lines down, k across      right: k down, lines across
+     0  1  2 │  6  7  8              0  1 │ 12 13
+     3  4  5 │  9 10 11              2  3 │ 14 15
+    ─────────┼─────────              4  5 │ 16 17
+    12 13 14 │ 18 19 20             ──────┼──────
+    15 16 17 │ 21 22 23              6  7 │ 18 19
+                                     8  9 │ 20 21
+                                    10 11 │ 22 23
+
 Never: a narrow float; panels are of the dtype in which is summed.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ....ir import tile
 from ....ir.attributes import Shape
 from ....ir.dims import Size, ceil_div
 from ....ir.dtypes import DType
-from ....ir.func import Func
-from ....ir.locations import Location
 from ....ir.values import AnyValue
 from ..kernel import Param
-from ..schedule import Schedule
+from ..opening import Heading, Resize, open_grid
+from ..writer import Made, Writer
 from .computed import Computed
 from .matrix import Matrix, Role
-from .writer import Resize, Writer
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +40,8 @@ class Panels:
     matrix: Matrix | Computed
     lines: int
     chunk: int
-    beside: bool
     wide: DType
+    beside: bool
 
     @property
     def block(self) -> tuple[int, int]:
@@ -59,9 +67,7 @@ class Panels:
         return (self.matrix.sizes[Role.BATCH], *self.counts(), *self.block)
 
 
-def packing_func(
-    name: str, location: Location, panels: Panels, schedule: Schedule
-) -> tuple[Func, Shape]:
+def packing_func(heading: Heading, panels: Panels) -> Made:
     """The kernel that packs, and its grid: a program runs along the axis of neighbours."""
     matrix = panels.matrix
     fast, slow = matrix.fast, _slow(matrix)
@@ -71,22 +77,23 @@ def packing_func(
         return (local(sizes[Role.BATCH]), ceil_div(local(sizes[slow]), steps[slow]))
 
     params = [*matrix.params, Param(0, panels.shape, panels.wide, "panels", written=True)]
-    writer = Writer(name, location, params, grid, schedule)
+    writer = Writer(open_grid(heading, params, grid))
     *sources, target = writer.views
-    batch, row = writer.program(0), writer.program(1)
-    start = writer.multiply(row, steps[slow])
 
-    def body(at: AnyValue) -> list[AnyValue]:
-        places = {Role.BATCH: batch, slow: start, fast: at}
-        along = writer.divide(at, steps[fast])
-        numbers = {slow: row, fast: along}
-        where = [batch, numbers[Role.FREE], numbers[Role.CONTRACT]]
-        pack_block(writer, panels, sources, places, target, where)
-        return []
+    def write() -> None:
+        batch, row = writer.program(0), writer.program(1)
+        start = writer.multiply(row, steps[slow])
 
-    bounds = writer.size(0), writer.size(sizes[fast]), steps[fast]
-    writer.loop(fast.value, bounds, body)
-    return writer.done(), writer.grid
+        def body(at: AnyValue) -> None:
+            places = {Role.BATCH: batch, slow: start, fast: at}
+            numbers = {slow: row, fast: writer.divide(at, steps[fast])}
+            where = [batch, numbers[Role.FREE], numbers[Role.CONTRACT]]
+            pack_block(writer, panels, sources, places, target, where)
+
+        bounds = writer.size(0), writer.size(sizes[fast]), steps[fast]
+        writer.loop(fast.value, bounds, body)
+
+    return writer.later(write, matrix.asked)
 
 
 def pack_block(
@@ -100,18 +107,14 @@ def pack_block(
     """Copy one chunk of a panel, from `places` of the matrix to `where` among the panels."""
     matrix = panels.matrix
     counts = {**panels.steps, Role.FREE: _loaded(panels)}
-    value = matrix.load(writer, sources, places, counts)
-    if matrix.dtype is not panels.wide:
-        value = writer.emit(tile.Cast, value, dtype=panels.wide)
+    value = writer.cast(matrix.load(writer, sources, places, counts), panels.wide)
     inner = (Role.CONTRACT, Role.FREE) if panels.beside else (Role.FREE, Role.CONTRACT)
     wanted = (Role.BATCH, *inner)
-    axes = tuple(matrix.order.index(role) for role in wanted)
-    if axes != (0, 1, 2):
-        value = writer.emit(tile.Permute, value, axes=axes)
-    value = writer.emit(tile.Reshape, value, shape=tuple(counts[role] for role in inner))
+    value = writer.permute(value, *[matrix.order.index(role) for role in wanted])
+    value = writer.reshape(value, *[counts[role] for role in inner])
     zero = writer.size(0)
     room = writer.part(target, [*where, zero, zero], [writer.size(each) for each in panels.block])
-    writer.builders[-1].emit_all(tile.Store, room, value, [zero, zero])
+    writer.store(room, value, [zero, zero])
 
 
 def _slow(matrix: Matrix | Computed) -> Role:

@@ -1,23 +1,30 @@
 """Which kernels a contraction becomes, and which of them run where sizes are small or large.
 
 Comes in: a kernel func that consists of one contraction, and the target's chooser. Goes out:
-`Stages`.
+`Stages`, of kernels that depend on how large a product of [m, k] and [k, n] is:
+
+    m is small                  few rows are packed ─▶ few
+    m·n is small, k too         alone
+    m·n is small, k is not      chunks of k alone ─▶ adding
+    else                        both operands are packed ─▶ product
+
 Never: a decision about a size that is not known yet; the step takes it, where it runs.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 from ....ir import tensor
-from ....ir.attributes import Shape
-from ....ir.dims import Size, ceil_div, interval
-from ....ir.dtypes import COMPLEXES, DType
+from ....ir.dims import ceil_div
+from ....ir.dtypes import COMPLEXES
 from ....ir.func import Func
-from ....ir.types import Tensor
-from ..parts import Choice, Part, Stage, Stages, Within
+from ..opening import Heading
+from ..parts import Part, Stages
 from ..schedule import Chooser, KernelShape, Schedule
 from ..space import Refused
 from ..stages import tile_kernel
+from ..staging import Staging
+from ..writer import Made
 from .adding import adding_func
 from .alone import alone_func, chunk_of
 from .computed import Computed, computed_operand
@@ -59,17 +66,16 @@ def tile_contraction(func: Func, op: tensor.Contract, choose: Chooser) -> Stages
 
 def _followed(func: Func, op: tensor.Contract, choose: Chooser) -> Stages:
     """The product in memory, and then what follows it."""
-    count = len(func.arguments)
-    branch = _Branch(func, count + len(func.results))
-    product = branch.room(op.result.type.shape, op.dtype)
-    arrays = range(count)
+    staging = Staging.of(func)
+    product = staging.room(op.result.type.shape, op.dtype).array
+    reads = range(len(func.arguments))
     alone = product_alone(func, op, f"{func.name}_product")
     inner = contraction_of(alone)
     assert inner is not None
-    branch.launch_all(tile_contraction(alone, inner, choose), [*arrays, product])
+    staging.launch_all(tile_contraction(alone, inner, choose), [*reads, product])
     rest = tile_kernel(rest_of(func, op), choose)
-    branch.launch_all(rest, [*arrays, product, *range(count, branch.first)])
-    return branch.done()
+    staging.launch_all(rest, [*reads, product, *range(len(reads), staging.first)])
+    return staging.done()
 
 
 def _rows_pass(op: tensor.Contract, extent: Extent) -> bool:
@@ -82,42 +88,6 @@ def _rows_pass(op: tensor.Contract, extent: Extent) -> bool:
     return operand.op is None and found is not None and found.fast is Role.FREE
 
 
-@dataclass(slots=True)
-class _Branch:
-    """Stages that are being made; their rooms are arrays from number `first` on."""
-
-    func: Func
-    first: int
-    steps: list[Stage | Choice | Within] = field(default_factory=list[Stage | Choice | Within])
-    rooms: list[Tensor] = field(default_factory=list[Tensor])
-
-    def room(self, shape: Shape, dtype: DType) -> int:
-        """The number of a new array."""
-        self.rooms.append(Tensor(shape, dtype))
-        return self.first + len(self.rooms) - 1
-
-    def launch(
-        self, made: tuple[Func, Shape], reads: Sequence[Part], writes: Sequence[Part]
-    ) -> None:
-        """Launch a func on its grid."""
-        self.steps.append(Stage(made[0], tuple(reads), tuple(writes), made[1]))
-
-    def launch_all(self, made: Stages, arrays: Sequence[int]) -> None:
-        """Launch the stages of another kernel, whose arguments and results are these arrays."""
-        self.steps.append(Within(made, tuple(arrays)))
-
-    def inside(self) -> "_Branch":
-        """A branch within this one."""
-        return _Branch(self.func, self.first + len(self.rooms))
-
-    def done(self) -> Stages:
-        """The stages."""
-        return Stages(self.func, tuple(self.steps), tuple(self.rooms))
-
-
-Fill = Callable[[_Branch], None]
-
-
 class _Plan:
     """The kernels of one contraction."""
 
@@ -126,9 +96,8 @@ class _Plan:
     ) -> None:
         self.func, self.op, self.choose, self.ending = func, op, choose, ending
         self.extent: Extent = extent_of(op)
-        self.schedule = schedule
-        self.result = len(func.arguments)
-        self.outer = _Branch(func, self.result + len(func.results))
+        self.schedule, self.heading = schedule, Heading(func.name, func.location, schedule)
+        self.outer = Staging.of(func)
         self.sides = (0, 1)
         self.left, self.right = self._matrix(0), self._matrix(1)
         if ending.swapped:
@@ -137,19 +106,15 @@ class _Plan:
     def stages(self) -> Stages:
         """All of it."""
         extent, schedule = self.extent, self.schedule
-        self._choose(
-            self.outer,
-            (extent.m, schedule["few"] + 1),
-            lambda branch: self._choose(
-                branch,
-                (extent.m * extent.n, schedule["alone"] + 1),
-                self._shared,
-                lambda small: self._choose(
-                    small, (extent.k, chunk_of(schedule) + 1), self._chunked, self._alone
-                ),
-            ),
-            self._few,
-        )
+
+        def small(staging: Staging) -> None:
+            staging.choose(extent.k, chunk_of(schedule) + 1, self._chunked, self._alone)
+
+        def many(staging: Staging) -> None:
+            least = schedule["alone"] + 1
+            staging.choose(extent.m * extent.n, least, self._shared, small)
+
+        self.outer.choose(extent.m, schedule["few"] + 1, many, self._few)
         return self.outer.done()
 
     def vector(self) -> Stages:
@@ -163,20 +128,6 @@ class _Plan:
         self.left, self.right, self.sides = self.right, self.left, (1, 0)
         self.extent = replace(self.extent, m=self.extent.n, n=self.extent.m)
 
-    def _choose(self, branch: _Branch, least: tuple[Size, int], enough: Fill, below: Fill) -> None:
-        """Decide, if the size is known well enough, or leave it to the step."""
-        size, at_least = least
-        low, high = interval(size)
-        if low >= at_least or high < at_least:
-            (enough if low >= at_least else below)(branch)
-            return
-        both: list[Stages] = []
-        for fill in (enough, below):
-            inner = branch.inside()
-            fill(inner)
-            both.append(inner.done())
-        branch.steps.append(Choice(size, at_least, *both))
-
     def _matrix(self, side: int) -> Matrix | Computed:
         """An operand as it lies in memory, or computed from what lies there, else as a copy."""
         operand, groups = self.op.operands[side], sides_of(self.op)[side]
@@ -187,15 +138,15 @@ class _Plan:
         computed = computed_operand(self.func, operand, groups)
         return computed or self._copied(self.outer, side)
 
-    def _copied(self, branch: _Branch, side: int) -> Matrix:
+    def _copied(self, staging: Staging, side: int) -> Matrix:
         """An operand as a copy that lies well in memory."""
         operand, groups = self.op.operands[side], sides_of(self.op)[side]
         name = f"{self.func.name}_{('left', 'right')[side]}"
         func = copied_operand(self.func, operand, groups, name)
         shape = func.results[0].type.shape
-        room = branch.room(shape, operand.dtype)
+        room = staging.room(shape, operand.dtype).array
         made = tile_kernel(func, self.choose)
-        branch.launch_all(made, [*range(self.result), room])
+        staging.launch_all(made, [*range(len(self.func.arguments)), room])
         counted = iter(range(len(shape)))
         ordered = {role: tuple([next(counted) for _ in axes]) for role, axes in groups.items()}
         matrix = matrix_of(shape, operand.dtype, ordered, room)
@@ -206,74 +157,58 @@ class _Plan:
         lines, columns, chunk = [self.schedule[name] for name in ("m", "n", "k")]
         wide = self.extent.wide
         return (
-            Panels(self.left, lines, chunk, False, wide),
-            Panels(self.right, columns, chunk, True, wide),
+            Panels(self.left, lines, chunk, wide, beside=False),
+            Panels(self.right, columns, chunk, wide, beside=True),
         )
 
-    def _finish(self, branch: _Branch, made: tuple[Func, Shape], reads: Sequence[Part]) -> None:
+    def _finish(self, staging: Staging, made: Made, reads: Sequence[Part]) -> None:
         """Launch a kernel that writes what the whole kernel does."""
-        branch.launch(made, [*reads, *self.ending.reads], self.ending.writes)
+        staging.launch(made, [*reads, *self.ending.reads], self.ending.writes)
 
-    def _pack(self, branch: _Branch, panels: Panels, name: str) -> Part:
-        func = self.func
-        made = packing_func(f"{func.name}_{name}", func.location, panels, self.schedule)
-        packed = Part(branch.room(panels.shape, panels.wide), panels.shape)
-        branch.launch(made, panels.matrix.parts, [packed])
+    def _pack(self, staging: Staging, panels: Panels, name: str) -> Part:
+        packed = staging.room(panels.shape, panels.wide)
+        made = packing_func(self.heading.plus(name), panels)
+        staging.launch(made, panels.matrix.parts, [packed])
         return packed
 
-    def _shared(self, branch: _Branch) -> None:
+    def _shared(self, staging: Staging) -> None:
         """Both operands are packed once, for all programs."""
         operands = self._blocks()
         packed = [
-            self._pack(branch, each, name)
+            self._pack(staging, each, name)
             for each, name in zip(operands, ("pack_left", "pack_right"), strict=True)
         ]
-        made = product_func(
-            self.func.name, self.func.location, operands, self.extent, self.ending, self.schedule
-        )
-        self._finish(branch, made, packed)
+        made = product_func(self.heading, operands, self.extent, self.ending)
+        self._finish(staging, made, packed)
 
-    def _few(self, branch: _Branch) -> None:
+    def _few(self, staging: Staging) -> None:
         """Only the few rows are packed."""
-        self._rows(branch, self.schedule["few"], self.schedule["n"])
+        self._rows(staging, self.schedule["few"], self.schedule["n"])
 
-    def _rows(self, branch: _Branch, lines: int, columns: int) -> None:
-        if isinstance(self.right, Computed):
-            right = self._copied(branch, self.sides[1])
-        else:
-            right = self.right
+    def _rows(self, staging: Staging, lines: int, columns: int) -> None:
+        right = self.right
+        if isinstance(right, Computed):
+            right = self._copied(staging, self.sides[1])
         chunk, wide = self.schedule["together"], self.extent.wide
-        left = Panels(self.left, lines, chunk, False, wide)
-        operands = left, Panels(right, columns, chunk, True, wide)
-        packed = self._pack(branch, operands[0], "pack_few")
-        name, location = f"{self.func.name}_few", self.func.location
-        made = few_func(name, location, operands, self.extent, self.ending, self.schedule)
-        self._finish(branch, made, [packed, *right.parts])
+        left = Panels(self.left, lines, chunk, wide, beside=False)
+        operands = left, Panels(right, columns, chunk, wide, beside=True)
+        packed = self._pack(staging, left, "pack_few")
+        made = few_func(self.heading.plus("few"), operands, self.extent, self.ending)
+        self._finish(staging, made, [packed, *right.parts])
 
-    def _alone(self, branch: _Branch) -> None:
+    def _alone(self, staging: Staging) -> None:
         """One program for each matrix of the batch."""
-        made = self._alone_func("alone", self.ending)
-        self._finish(branch, made, [*self.left.parts, *self.right.parts])
+        heading = self.heading.plus("alone")
+        made = alone_func(heading, self._blocks(), self.extent, self.ending)
+        self._finish(staging, made, [*self.left.parts, *self.right.parts])
 
-    def _chunked(self, branch: _Branch) -> None:
+    def _chunked(self, staging: Staging) -> None:
         """One program for each chunk of k, and the sum of what they make."""
         extent = self.extent
         count = ceil_div(extent.k, chunk_of(self.schedule))
-        shape = (count, extent.batch, extent.m, extent.n)
-        parts = Part(branch.room(shape, extent.wide), shape)
-        made = self._alone_func("parts", Parts(shape, extent.wide))
-        branch.launch(made, [*self.left.parts, *self.right.parts], [parts])
-        adding = adding_func(
-            f"{self.func.name}_added", self.func.location, count, extent, self.ending, self.schedule
-        )
-        self._finish(branch, adding, [parts])
-
-    def _alone_func(self, name: str, ending: Ending | Parts) -> tuple[Func, Shape]:
-        return alone_func(
-            f"{self.func.name}_{name}",
-            self.func.location,
-            self._blocks(),
-            self.extent,
-            ending,
-            self.schedule,
-        )
+        parts = staging.room((count, extent.batch, extent.m, extent.n), extent.wide)
+        ending = Parts(parts.shape, extent.wide)
+        made = alone_func(self.heading.plus("parts"), self._blocks(), extent, ending)
+        staging.launch(made, [*self.left.parts, *self.right.parts], [parts])
+        made = adding_func(self.heading.plus("added"), count, extent, self.ending)
+        self._finish(staging, made, [parts])

@@ -8,9 +8,9 @@ images as several of others, each of which takes a part of the kernel (`taking`)
 in panels, as those of a product are. A program packs the `windows` of some output pixels into
 memory of its own, where a pixel is a column, and multiplies them with all panels (`blocks`); where
 windows are large and places few, it loads along the window (`turned`); where a group has hardly any
-channels, it runs `along` the images instead, or along large windows (`deep`). `reading` reads
-images, `elements` has the loops over windows, `lines` those over lines of output pixels; `summing`
-and `storing` make and store sums. `plan` puts it together.
+channels, a program makes a line of `one_channel`: it runs `along` the images instead, or along
+large windows (`deep`). `reading` reads images, `elements` has the loops over windows, `lines` those
+over lines of output pixels; `summing` and `storing` make and store sums. `plan` chooses.
 """
 
 from .plan import tile_convolution

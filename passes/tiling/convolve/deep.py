@@ -8,37 +8,32 @@ Never: an element beyond the window: it is no number that a zero may be multipli
 from collections.abc import Sequence
 
 from ....ir import tile
-from ....ir.attributes import Shape
-from ....ir.func import Func
-from ....ir.locations import Location
+from ....ir.dtypes import i64
 from ....ir.values import AnyValue
-from ..emit import nothing
-from ..schedule import Schedule
-from .along import OneChannel, one_channel
+from ..opening import Heading
+from ..writer import Made
 from .elements import each_element
 from .geometry import Geometry
+from .one_channel import OneChannel
 from .reading import Row
 
 
-def deep_func(
-    name: str, location: Location, geometry: Geometry, schedule: Schedule
-) -> tuple[Func, Shape]:
+def deep_func(heading: Heading, geometry: Geometry) -> Made:
     """The kernel."""
-    writer = one_channel(name, location, geometry, schedule)
-    _Deep(writer, geometry, schedule["vector"]).run()
-    return writer.done(), writer.grid
+    return _Deep(heading, geometry).run()
 
 
 class _Deep(OneChannel):
     """Vectors run along the window."""
 
-    def run(self) -> None:
+    def run(self) -> Made:
         """All pixels of the line."""
         writer = self.writer
         bounds = writer.size(0), writer.size(self.geometry.width), 1
         writer.loop("pixel", bounds, self._pixel)
+        return writer.done()
 
-    def _pixel(self, at: AnyValue) -> Sequence[AnyValue]:
+    def _pixel(self, at: AnyValue) -> None:
         writer, reader = self.writer, self.reader
         ahead = self.geometry.axes[:-1]
 
@@ -49,33 +44,25 @@ class _Deep(OneChannel):
 
             return each_element(writer, ahead, writer.size(0), more, [sums])[0]
 
-        kind = tile.ReduceKind.SUM
-        sums = writer.emit(tile.Reduce, self.summed(add), axis=0, kind=kind)
-        self.store(writer.emit(tile.Reshape, sums, shape=(1,)), at)
-        return []
+        sums = writer.reduce(tile.ReduceKind.SUM, self.summed(add))
+        self.store(writer.reshape(sums, 1), at)
 
     def _products(self, row: Row, weights: AnyValue, at: AnyValue, sums: AnyValue) -> AnyValue:
         """Add the products along the last axis of the window."""
         writer, reader, axis = self.writer, self.reader, self.geometry.axes[-1]
-        dtype, wide, shape = self.geometry.dtype, self.geometry.wide, (self.vector,)
-        end = writer.size(axis.window.count)
-        none = writer.emit(tile.Full, writer.emit(tile.Constant, nothing(wide)), shape=shape)
+        wide, end = self.geometry.wide, writer.size(axis.window.count)
+        none = writer.zeros(wide, self.vector)
 
         def vector(inner: AnyValue, so_far: AnyValue) -> Sequence[AnyValue]:
             value = reader.load(row, reader.at(axis, at, inner), axis.dilation)
-            weight = writer.emit(tile.Load, weights, [inner], shape=shape, padding=nothing(dtype))
-            if dtype is not wide:
-                weight = writer.emit(tile.Cast, weight, dtype=wide)
+            weight = writer.cast(writer.load(weights, [inner], self.vector), wide)
             product = writer.multiply(weight, value)
-            kept = writer.emit(tile.Select, self._below(inner, end), product, none)
-            return [writer.add(so_far, kept)]
+            return [writer.add(so_far, writer.select(self._below(inner, end), product, none))]
 
         return writer.loop("element", (writer.size(0), end, self.vector), vector, [sums])[0]
 
     def _below(self, start: AnyValue, end: AnyValue) -> AnyValue:
         """Which elements from `start` on the window has."""
-        writer, shape = self.writer, (self.vector,)
-        lanes = writer.emit(tile.Iota, shape=shape, axis=0, dtype=start.dtype)
-        places = writer.add(lanes, writer.emit(tile.Full, start, shape=shape))
-        ends = writer.emit(tile.Full, end, shape=shape)
-        return writer.emit(tile.Compare, places, ends, kind=tile.CompareKind.LESS)
+        writer, vector = self.writer, self.vector
+        places = writer.add(writer.iota(i64, 0, vector), writer.full(start, vector))
+        return writer.compare(tile.CompareKind.LESS, places, writer.full(end, vector))

@@ -5,17 +5,17 @@ few, as many times the same.
 Never: a place of x.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import prod
 
 from ....ir.values import AnyValue
-from ..contract.writer import Writer
+from ..writer import Round, Writer
 from .geometry import Axis, Geometry
 
 FEW = 32
 """So many elements may be written out."""
 
-Use = Callable[..., Sequence[AnyValue]]
+Use = Round
 """Takes the number of an element among those of all channels' windows, its place along each axis
 of its window, and what is carried; gives what is carried on."""
 
@@ -41,9 +41,9 @@ def each_element(
         number: AnyValue, places: list[AnyValue], carried: Sequence[AnyValue]
     ) -> Sequence[AnyValue]:
         if len(places) == len(axes):
-            return use(number, places, *carried)
+            return use(number, places, *carried) or ()
         window = axes[len(places)].window.count
-        first = writer.multiply(number, writer.size(window))
+        first = writer.multiply(number, window)
 
         def element(at: AnyValue, *inside: AnyValue) -> Sequence[AnyValue]:
             return along(writer.add(first, at), [*places, at], inside)

@@ -55,12 +55,14 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """`inputs` and `outputs` are the channels of one group; sums are `wide`."""
+    """`inputs` and `outputs` are the channels of one group, `channels` the outputs of all, from
+    which those of one follow; sums are `wide`."""
 
     images: Size
     groups: int
     inputs: Size
     outputs: Size
+    channels: Size
     axes: tuple[Axis, ...]
     dtype: DType
     wide: DType
@@ -75,19 +77,19 @@ class Geometry:
     def kernel_shape(self) -> Shape:
         """The shape in which the kernel is seen."""
         windows = [axis.window.size for axis in self.axes]
-        return (self.outputs * self.groups, self.inputs, *windows)
+        return (self.channels, self.inputs, *windows)
 
     @property
     def result_shape(self) -> Shape:
         """The shape in which the result is seen."""
         places = [axis.places.size for axis in self.axes]
-        return (self.images, self.outputs * self.groups, *places)
+        return (self.images, self.channels, *places)
 
     @property
     def taken_shape(self) -> Shape:
         """The shape of that part of the kernel which is taken."""
         windows = [axis.window.count for axis in self.axes]
-        return (self.outputs * self.groups, self.inputs, *windows)
+        return (self.channels, self.inputs, *windows)
 
     @property
     def lines(self) -> Shape:
@@ -102,18 +104,25 @@ class Geometry:
 
 def geometry_of(op: tensor.Convolve, named: Callable[[Size], Size]) -> Geometry:
     """The geometry of a convolution; `named` gives a size another name."""
-    x, kernel, result = (
-        tuple(map(named, each.type.shape)) for each in (op.x, op.kernel, op.result)
-    )
+    images, _, *sizes = map(named, op.x.type.shape)
+    channels, inputs, *windows = map(named, op.kernel.type.shape)
+    places = map(named, op.result.type.shape[2:])
     steps = zip(op.strides, op.kernel_dilation, op.input_dilation, op.low, strict=True)
-    sizes = zip(x[2:], kernel[2:], result[2:], steps, strict=True)
     axes = [
-        Axis(size, Every(window, window), Every(places, places), *by)
-        for size, window, places, by in sizes
+        Axis(size, Every(window, window), Every(count, count), *by)
+        for size, window, count, by in zip(sizes, windows, places, steps, strict=True)
     ]
-    outputs = kernel[0] if op.groups == 1 else ceil_div(kernel[0], op.groups)
-    inputs, wide = kernel[1], wider(op.x.dtype, op.dtype)
-    return Geometry(x[0], op.groups, inputs, outputs, _merged(axes), op.x.dtype, wide, op.dtype)
+    return Geometry(
+        images=images,
+        groups=op.groups,
+        inputs=inputs,
+        outputs=channels if op.groups == 1 else ceil_div(channels, op.groups),
+        channels=channels,
+        axes=_merged(axes),
+        dtype=op.x.dtype,
+        wide=wider(op.x.dtype, op.dtype),
+        result=op.dtype,
+    )
 
 
 def _merged(axes: Sequence[Axis]) -> tuple[Axis, ...]:

@@ -7,9 +7,8 @@ Never: a channel.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ....ir import tile
 from ....ir.values import AnyValue
-from ..contract.writer import Writer
+from ..writer import Writer
 from .geometry import Every, Geometry
 
 
@@ -25,27 +24,21 @@ class Line:
     last: AnyValue
 
 
-def greatest(writer: Writer, left: AnyValue, right: AnyValue) -> AnyValue:
-    """The larger"""
-    return writer.emit(tile.Binary, left, right, kind=tile.BinaryKind.MAXIMUM)
-
-
 def each_line(
     writer: Writer, geometry: Geometry, begin: AnyValue, end: AnyValue, body: Callable[[Line], None]
 ) -> None:
     """Do something for each line that has pixels from `begin` to `end`, of which there are some."""
-    width, one = writer.size(geometry.width), writer.size(1)
+    width = writer.size(geometry.width)
     top = writer.divide(begin, width)
-    bottom = writer.add(writer.divide(writer.subtract(end, one), width), one)
+    bottom = writer.add(writer.divide(writer.subtract(end, 1), width), 1)
 
-    def row(at: AnyValue) -> list[AnyValue]:
+    def row(at: AnyValue) -> None:
         start = writer.multiply(at, width)
         column = writer.subtract(start, begin)
-        first = greatest(writer, writer.subtract(begin, start), writer.size(0))
+        first = writer.greatest(writer.subtract(begin, start), 0)
         last = writer.least(writer.subtract(end, start), width)
         image, *places = place_of(writer, geometry, at)
         body(Line(image, places, column, first, last))
-        return []
 
     writer.loop("line", (top, bottom, 1), row)
 
@@ -61,6 +54,9 @@ def place_of(writer: Writer, geometry: Geometry, number: AnyValue) -> list[AnyVa
     return [number, *found]
 
 
-def taken(writer: Writer, every: Every, number: AnyValue) -> AnyValue:
-    """Where along an axis the place of this number stands."""
-    return writer.add(writer.multiply(number, every.step), writer.size(every.first))
+def located(writer: Writer, taken: Sequence[Every], numbers: Sequence[AnyValue]) -> list[AnyValue]:
+    """Where along each axis the place stands that has this number among those that are taken."""
+    return [
+        writer.add(writer.multiply(number, every.step), every.first)
+        for every, number in zip(taken, numbers, strict=True)
+    ]

@@ -1,33 +1,39 @@
 """Which kernels a convolution becomes.
 
 Comes in: a kernel func that consists of one convolution, and the target's chooser. Goes out:
-`Stages`.
+`Stages`, of kernels that depend on how many output channels a group has:
+
+                                     many      few
+    usually                          blocks    along
+    windows are large, lines short   turned    deep
+
 Never: a decision about a size that is not known yet.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import prod
 
 from ....ir import tensor
-from ....ir.attributes import Shape
 from ....ir.dims import MAX_SIZE, Dim, Size, Symbol, interval
-from ....ir.dtypes import DType
 from ....ir.func import Func
-from ....ir.types import Tensor
 from ..contract.matrix import Matrix, Role
 from ..contract.packing import Panels, packing_func
-from ..parts import Choice, Part, Stage, Stages, Within
+from ..opening import Heading
+from ..parts import Part, Stages, Within
 from ..schedule import Chooser, KernelShape, Schedule
+from ..staging import Staging, by_size
+from ..writer import Made
 from .along import along_func
-from .blocks import blocks_func, told
+from .blocks import blocks_func, kernel_for_sizes
 from .deep import deep_func
 from .geometry import Geometry, geometry_of, summed
 from .phases import phases
 from .taking import taking_func
 from .turned import turned_func
 
-X, KERNEL, RESULT, ROOMS = range(4)
+X, KERNEL, RESULT = range(3)
 """The numbers of arrays."""
 FEW_CHANNELS = 2
 """So few output channels of a group are not worth a panel of them."""
@@ -39,7 +45,7 @@ LARGE = 4
 
 def tile_convolution(func: Func, op: tensor.Convolve, choose: Chooser) -> Stages:
     """A convolution on the tile floor."""
-    names = _Names()
+    names = _Names({symbol.name for symbol in func.symbols})
     geometry = geometry_of(op, names.named)
     schedule = choose(KernelShape("convolve", geometry.dtype, geometry.wide))
     made = _branches(func, geometry, schedule)
@@ -50,6 +56,7 @@ def tile_convolution(func: Func, op: tensor.Convolve, choose: Chooser) -> Stages
 class _Names:
     """Symbols for sizes that are none, so that other sizes may follow from them."""
 
+    taken: set[str]
     known: dict[Symbol, Size] = field(default_factory=dict[Symbol, Size])
 
     def named(self, size: Size) -> Size:
@@ -60,7 +67,10 @@ class _Names:
             if known is size:
                 return symbol
         low, high = interval(size)
-        symbol = Symbol(f"size_{len(self.known)}", max(low, 0), min(high, MAX_SIZE))
+        name = f"size_{len(self.known)}"
+        while name in self.taken:
+            name += "_"
+        symbol = Symbol(name, max(low, 0), min(high, MAX_SIZE))
         self.known[symbol] = size
         return symbol
 
@@ -71,100 +81,93 @@ def _branches(func: Func, geometry: Geometry, schedule: Schedule) -> Stages:
     few = isinstance(outputs, int) and outputs <= FEW_CHANNELS
     wide, deep = (_Plan.along, _Plan.deep) if few else (_Plan.blocks, _Plan.turned)
     places, window = last.places.size, last.window.size
-    shortest, longest = interval(places)
-    large = interval(window)[1] > LARGE and (longest < LINE or not isinstance(window, int))
-    apart = geometry.groups > 1 and not few
-    if apart or shortest >= LINE or not large:
-        return _stages(func, geometry, schedule, wide)
-    below = _stages(func, geometry, schedule, deep)
-    if longest < LINE:
-        return below
-    enough = _stages(func, geometry, schedule, wide)
-    return Stages(func, (Choice(places, LINE, enough, below),))
+    surely_short = interval(places)[1] < LINE
+    large = interval(window)[1] > LARGE and (surely_short or not isinstance(window, int))
+    made = partial(_stages, func, geometry, schedule)
+    if not large or (geometry.groups > 1 and not few):
+        return made(wide)
+    return by_size(func, places, LINE, lambda: made(wide), lambda: made(deep))
 
 
 def _stages(
-    func: Func,
-    geometry: Geometry,
-    schedule: Schedule,
-    make: Callable[["_Plan", Geometry, Schedule], None],
+    func: Func, geometry: Geometry, schedule: Schedule, make: Callable[["_Plan"], None]
 ) -> Stages:
-    plan = _Plan(func)
+    """The stages of all phases, each of which is made in the same way."""
+    staging = Staging.of(func)
     for number, phase in enumerate(phases(geometry)):
-        plan.name = f"{func.name}_{number}" if number else func.name
-        make(plan, phase, schedule)
-    return Stages(func, tuple(plan.stages), tuple(plan.rooms))
+        name = f"{func.name}_{number}" if number else func.name
+        make(_Plan(staging, phase, Heading(name, func.location, schedule)))
+    return staging.done()
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Plan:
-    """Stages that are being made."""
+    """The stages of one geometry."""
 
-    func: Func
-    name: str = ""
-    stages: list[Stage] = field(default_factory=list[Stage])
-    rooms: list[Tensor] = field(default_factory=list[Tensor])
+    staging: Staging
+    geometry: Geometry
+    heading: Heading
 
-    def along(self, geometry: Geometry, schedule: Schedule) -> None:
-        """Nothing is packed."""
-        made = along_func(self.name, self.func.location, geometry, schedule)
-        reads = [Part(X, geometry.x_shape), Part(KERNEL, geometry.kernel_shape)]
-        self._launch(made, reads, Part(RESULT, geometry.result_shape))
+    def along(self) -> None:
+        """Nothing is packed, vectors run along lines of pixels."""
+        self._finish(along_func(self.heading, self.geometry), [self._x, self._kernel])
 
-    def deep(self, geometry: Geometry, schedule: Schedule) -> None:
-        """Nothing is packed."""
-        made = deep_func(f"{self.name}_deep", self.func.location, geometry, schedule)
-        reads = [Part(X, geometry.x_shape), Part(KERNEL, geometry.kernel_shape)]
-        self._launch(made, reads, Part(RESULT, geometry.result_shape))
+    def deep(self) -> None:
+        """Nothing is packed, vectors run along windows."""
+        made = deep_func(self.heading.plus("deep"), self.geometry)
+        self._finish(made, [self._x, self._kernel])
 
-    def blocks(self, geometry: Geometry, schedule: Schedule) -> None:
+    def blocks(self) -> None:
         """The weights are packed once, for all programs."""
-        name, location = self.name, self.func.location
-        weights = self._taken(geometry, schedule)
+        geometry = self.geometry
         order = (Role.BATCH, Role.FREE, Role.CONTRACT)
-        count = summed(geometry.taken_shape)
-        lengths = dict(zip(order, (geometry.groups, geometry.outputs, count), strict=True))
-        matrix = Matrix(weights, geometry.dtype, order, lengths)
-        panels = Panels(matrix, schedule["m"], schedule["k"], False, geometry.wide)
-        packed = self._room(panels.shape, panels.wide)
-        packing = packing_func(f"{name}_pack", location, panels, schedule)
-        self._launch(packing, [Part(weights, matrix.shape)], packed)
-        reads = [Part(X, geometry.x_shape), packed]
-        reads += [Part(KERNEL, param.shape) for param in told(geometry)]
-        made = blocks_func(name, location, geometry, panels, schedule)
-        self._launch(made, reads, Part(RESULT, geometry.result_shape))
+        lengths = (geometry.groups, geometry.outputs, summed(geometry.taken_shape))
+        panels, packed = self._packed(order, lengths, "pack")
+        sizes = [Part(KERNEL, param.shape) for param in kernel_for_sizes(geometry)]
+        made = blocks_func(self.heading, geometry, panels)
+        self._finish(made, [self._x, packed, *sizes])
 
-    def turned(self, geometry: Geometry, schedule: Schedule) -> None:
+    def turned(self) -> None:
         """Windows are packed one input channel at a time, and so are their weights."""
-        name, location = self.name, self.func.location
-        order = (Role.FREE, Role.BATCH, Role.CONTRACT)
+        geometry = self.geometry
         windows = prod([axis.window.count for axis in geometry.axes])
-        sizes = dict(zip(order, (geometry.outputs, geometry.inputs, windows), strict=True))
-        matrix = Matrix(self._taken(geometry, schedule), geometry.dtype, order, sizes)
-        panels = Panels(matrix, schedule["m"], schedule["k"], False, geometry.wide)
-        packed = self._room(panels.shape, panels.wide)
-        packing = packing_func(f"{name}_pack_turned", location, panels, schedule)
-        self._launch(packing, [Part(matrix.array, matrix.shape)], packed)
-        reads = [Part(X, geometry.x_shape), packed, Part(KERNEL, geometry.kernel_shape)]
-        made = turned_func(f"{name}_turned", location, geometry, panels, schedule)
-        self._launch(made, reads, Part(RESULT, geometry.result_shape))
+        order = (Role.FREE, Role.BATCH, Role.CONTRACT)
+        lengths = (geometry.outputs, geometry.inputs, windows)
+        panels, packed = self._packed(order, lengths, "pack_turned")
+        made = turned_func(self.heading.plus("turned"), geometry, panels)
+        self._finish(made, [self._x, packed, self._kernel])
 
-    def _taken(self, geometry: Geometry, schedule: Schedule) -> int:
+    @property
+    def _x(self) -> Part:
+        return Part(X, self.geometry.x_shape)
+
+    @property
+    def _kernel(self) -> Part:
+        return Part(KERNEL, self.geometry.kernel_shape)
+
+    def _finish(self, made: Made, reads: Sequence[Part]) -> None:
+        """Launch the kernel that makes the result."""
+        self.staging.launch(made, reads, [Part(RESULT, self.geometry.result_shape)])
+
+    def _packed(
+        self, order: tuple[Role, Role, Role], lengths: Sequence[Size], name: str
+    ) -> tuple[Panels, Part]:
+        """The weights in panels, as a matrix with these axes."""
+        geometry, schedule = self.geometry, self.heading.schedule
+        sizes = dict(zip(order, lengths, strict=True))
+        matrix = Matrix(self._taken(), geometry.dtype, order, sizes)
+        panels = Panels(matrix, schedule["m"], schedule["k"], geometry.wide, beside=False)
+        packed = self.staging.room(panels.shape, panels.wide)
+        made = packing_func(self.heading.plus(name), panels)
+        self.staging.launch(made, matrix.parts, [packed])
+        return panels, packed
+
+    def _taken(self) -> int:
         """The number of the array that has the elements which are taken, and no others."""
+        geometry = self.geometry
         if geometry.taken_shape == geometry.kernel_shape:
             return KERNEL
-        name, location = f"{self.name}_taken", self.func.location
-        room = self._room(geometry.taken_shape, geometry.dtype)
-        made = taking_func(name, location, geometry, schedule)
-        self._launch(made, [Part(KERNEL, geometry.kernel_shape)], room)
+        room = self.staging.room(geometry.taken_shape, geometry.dtype)
+        made = taking_func(self.heading.plus("taken"), geometry)
+        self.staging.launch(made, [self._kernel], [room])
         return room.array
-
-    def _room(self, shape: Shape, dtype: DType) -> Part:
-        """A new array."""
-        self.rooms.append(Tensor(shape, dtype))
-        return Part(ROOMS + len(self.rooms) - 1, shape)
-
-    def _launch(self, made: tuple[Func, Shape], reads: list[Part], written: Part) -> None:
-        """Launch a func on its grid."""
-        func, grid = made
-        self.stages.append(Stage(func, tuple(reads), (written,), grid))

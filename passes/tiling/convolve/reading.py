@@ -10,12 +10,13 @@ from dataclasses import dataclass
 
 from ....ir import tile
 from ....ir.dims import interval
+from ....ir.dtypes import i64
 from ....ir.values import AnyValue
-from ..contract.writer import Writer
 from ..emit import nothing
+from ..writer import Writer
 from .geometry import Axis, Geometry
-from .lines import greatest
 
+EQUAL = tile.CompareKind.EQUAL
 NEAR = (1, 2, 4)
 """Elements that are so far apart are loaded together with those between them."""
 
@@ -57,21 +58,21 @@ class Reader:
     def _part(self, plane: AnyValue, ahead: Sequence[AnyValue]) -> AnyValue:
         """A row of x alone, empty if it is outside, so that nobody asks again for each element."""
         writer, axes = self.writer, self.geometry.axes
-        zero, one = writer.size(0), writer.size(1)
+        zero = writer.size(0)
         width = writer.size(axes[-1].size)
         held: list[AnyValue] = []
         for axis, index in zip(axes, ahead, strict=False):
-            last = writer.subtract(writer.size(axis.size), one)
-            at = greatest(writer, writer.least(index, last), zero)
-            inside = writer.emit(tile.Compare, at, index, kind=tile.CompareKind.EQUAL)
-            width = writer.emit(tile.Select, inside, width, zero)
+            last = writer.subtract(writer.size(axis.size), 1)
+            at = writer.greatest(writer.least(index, last), zero)
+            inside = writer.compare(EQUAL, at, index)
+            width = writer.select(inside, width, zero)
             held.append(at)
-        return writer.emit(tile.View, plane, [*held, zero], [width], axes=(len(held),))
+        return writer.part(plane, [*held, zero], [width])
 
     def at(self, axis: Axis, place: AnyValue, element: AnyValue) -> AnyValue:
         """Where among dilated elements of x an element of a place's window stands."""
         writer = self.writer
-        shift = writer.subtract(writer.multiply(element, axis.dilation), writer.size(axis.low))
+        shift = writer.subtract(writer.multiply(element, axis.dilation), axis.low)
         return writer.add(writer.multiply(place, axis.stride), shift)
 
     def _whole(self, axis: Axis, at: AnyValue, like: Callable[[AnyValue], AnyValue]) -> AnyValue:
@@ -82,46 +83,41 @@ class Reader:
         between = like(writer.size(axis.between))
         index = writer.divide(at, between)
         back = writer.multiply(index, between)
-        exact = writer.emit(tile.Compare, back, at, kind=tile.CompareKind.EQUAL)
-        return writer.emit(tile.Select, exact, index, like(writer.size(-1)))
+        exact = writer.compare(EQUAL, back, at)
+        return writer.select(exact, index, like(writer.size(-1)))
 
     def load(self, row: Row, first: AnyValue, step: int) -> AnyValue:
         """A tile of rank 1: what stands at `first` among dilated elements, and `step` apart."""
         far = self.geometry.axes[-1].between > 1 or step not in NEAR
         value = self._gathered(row, first, step) if far else self._near(row, first, step)
-        wide = self.geometry.wide
-        return value if value.dtype is wide else self.writer.emit(tile.Cast, value, dtype=wide)
+        return self.writer.cast(value, self.geometry.wide)
 
     def _near(self, row: Row, first: AnyValue, step: int) -> AnyValue:
         """Neighbours, or every so many of them."""
-        writer, dtype = self.writer, self.geometry.dtype
-        shape = (*[1] * len(row.ahead), self.vector * step)
-        offsets = [*row.ahead, first]
-        value = writer.emit(tile.Load, row.view, offsets, shape=shape, padding=nothing(dtype))
+        writer = self.writer
+        ones = [1] * len(row.ahead)
+        value = writer.load(row.view, [*row.ahead, first], *ones, self.vector * step)
         if step == 1:
-            return writer.emit(tile.Reshape, value, shape=(self.vector,)) if row.ahead else value
-        value = writer.emit(tile.Reshape, value, shape=(self.vector, step))
-        value = writer.emit(tile.Permute, value, axes=(1, 0))
-        return self._first(value)
+            return writer.reshape(value, self.vector)
+        value = writer.reshape(value, self.vector, step)
+        return self._first(writer.permute(value, 1, 0))
 
     def _first(self, value: AnyValue) -> AnyValue:
         """The first row of a tile."""
-        writer, shape, dtype = self.writer, value.type.shape, value.dtype
-        number = writer.emit(tile.Iota, shape=shape, axis=0, dtype=self.writer.size(0).dtype)
-        zeros = writer.emit(tile.Full, writer.size(0), shape=shape)
-        wanted = writer.emit(tile.Compare, number, zeros, kind=tile.CompareKind.EQUAL)
-        none = writer.emit(tile.Full, writer.emit(tile.Constant, nothing(dtype)), shape=shape)
-        kept = writer.emit(tile.Select, wanted, value, none)
-        return writer.emit(tile.Reduce, kept, axis=0, kind=tile.ReduceKind.SUM)
+        writer, shape = self.writer, value.type.shape
+        number = writer.iota(i64, 0, *shape)
+        wanted = writer.compare(EQUAL, number, writer.full(writer.size(0), *shape))
+        kept = writer.select(wanted, value, writer.zeros(value.dtype, *shape))
+        return writer.reduce(tile.ReduceKind.SUM, kept)
 
     def _gathered(self, row: Row, first: AnyValue, step: int) -> AnyValue:
         """Elements that are far apart, or not all there."""
-        writer, axis, shape = self.writer, self.geometry.axes[-1], (self.vector,)
+        writer, axis = self.writer, self.geometry.axes[-1]
 
         def full(value: AnyValue) -> AnyValue:
-            return writer.emit(tile.Full, value, shape=shape)
+            return writer.full(value, self.vector)
 
-        lanes = writer.emit(tile.Iota, shape=shape, axis=0, dtype=first.dtype)
+        lanes = writer.iota(i64, 0, self.vector)
         places = writer.multiply(lanes, full(writer.size(step)))
         places = self._whole(axis, writer.add(full(first), places), full)
         indices = [*map(full, row.ahead), places]

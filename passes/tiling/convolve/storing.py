@@ -8,16 +8,16 @@ from collections.abc import Sequence
 
 from ....ir import tile
 from ....ir.values import AnyValue
-from ..contract.writer import Writer
+from ..writer import Writer
 from .geometry import Geometry
-from .lines import Line, each_line, taken
+from .lines import Line, each_line, located
 
 
 def all_pixels(writer: Writer, geometry: Geometry) -> AnyValue:
     """How many pixels all images of a channel have."""
     product = writer.size(geometry.width)
     for size in geometry.lines:
-        product = writer.multiply(product, writer.size(size))
+        product = writer.multiply(product, size)
     return product
 
 
@@ -26,22 +26,20 @@ def store_pixels(
 ) -> None:
     """Put sums, the last two axes of their tile, at a group, a channel of it, and a pixel."""
     group, top, begin = place
-    if sums.dtype is not geometry.result:
-        sums = writer.emit(tile.Cast, sums, dtype=geometry.result)
-    sums = writer.emit(tile.Reshape, sums, shape=sums.type.shape[-2:])
+    sums = writer.reshape(writer.cast(sums, geometry.result), *sums.type.shape[-2:])
     outputs, width = (writer.size(each) for each in (geometry.outputs, geometry.width))
     channel = writer.multiply(group, outputs)
-    count = writer.size(sums.type.shape[-1])
-    end = writer.least(writer.add(begin, count), all_pixels(writer, geometry))
+    end = writer.add(begin, sums.type.shape[-1])
+    end = writer.least(end, all_pixels(writer, geometry))
     taking = [axis.places for axis in geometry.axes]
     axes, steps = (1, len(taking) + 1), (1, taking[-1].step)
 
     def put(line: Line) -> None:
         first = [*line.places, writer.size(0)]
-        offsets = [taken(writer, *each) for each in zip(taking, first, strict=True)]
+        offsets = located(writer, taking, first)
         whence, sizes = [line.image, channel, *offsets], [outputs, width]
         part = writer.emit(tile.View, result, whence, sizes, axes=axes, steps=steps)
         before = writer.subtract(writer.size(0), line.column)
-        writer.builders[-1].emit_all(tile.Store, part, sums, [top, before])
+        writer.store(part, sums, [top, before])
 
     each_line(writer, geometry, begin, end, put)

@@ -8,8 +8,7 @@ from ....ir import tile
 from ....ir.values import AnyValue
 from ..contract.packing import Panels
 from ..contract.product import chunk
-from ..contract.writer import Writer
-from ..emit import nothing
+from ..writer import Writer
 
 
 def added(
@@ -18,15 +17,13 @@ def added(
     """`start` and the product of a panel with as many rows as `columns`, a view of rank 3, has."""
     panel, columns = operands
     zero, step = writer.size(0), weights.chunk
-    rows = writer.emit(tile.Extent, columns, axis=1)
+    rows = writer.extent(columns, 1)
     sizes = [writer.size(each) for each in (1, *weights.block)]
-    shape, padding = (1, step, start.type.shape[-1]), nothing(weights.wide)
 
     def body(inner: AnyValue, sums: AnyValue) -> list[AnyValue]:
         part = writer.part(panel, [writer.divide(inner, step), zero, zero], sizes)
         left = chunk(writer, weights, part, zero)
-        offsets = [zero, inner, zero]
-        right = writer.emit(tile.Load, columns, offsets, shape=shape, padding=padding)
+        right = writer.load(columns, [zero, inner, zero], 1, step, start.type.shape[-1])
         return [writer.emit(tile.Dot, left, right, sums)]
 
     (sums,) = writer.loop("k", (zero, rows, step), body, [start])

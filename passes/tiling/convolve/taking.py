@@ -7,23 +7,17 @@ Never: arithmetic.
 
 from collections.abc import Sequence
 
-from ....ir import tile
 from ....ir.attributes import Shape
-from ....ir.func import Func
-from ....ir.locations import Location
 from ....ir.values import AnyValue
-from ..contract.writer import Resize, Writer
-from ..emit import nothing
 from ..kernel import Param
-from ..schedule import Schedule
+from ..opening import Heading, Resize, open_grid
+from ..writer import Made, Writer
 from .elements import each_element
 from .geometry import Geometry
-from .lines import taken
+from .lines import located
 
 
-def taking_func(
-    name: str, location: Location, geometry: Geometry, schedule: Schedule
-) -> tuple[Func, Shape]:
+def taking_func(heading: Heading, geometry: Geometry) -> Made:
     """The kernel in which a program copies what makes one output channel."""
 
     def grid(local: Resize) -> Shape:
@@ -34,21 +28,19 @@ def taking_func(
         Param(0, geometry.kernel_shape, dtype, "kernel"),
         Param(0, geometry.taken_shape, dtype, "taken", written=True),
     ]
-    writer = Writer(name, location, params, grid, schedule)
+    writer = Writer(open_grid(heading, params, grid))
     source, target = writer.views
     output, inputs = writer.program(0), writer.size(geometry.inputs)
     windows = [axis.window for axis in geometry.axes]
 
-    def channel(number: AnyValue) -> Sequence[AnyValue]:
-        def copy(_: AnyValue, element: Sequence[AnyValue]) -> Sequence[AnyValue]:
-            places = [taken(writer, *each) for each in zip(windows, element, strict=True)]
+    def channel(number: AnyValue) -> None:
+        def copy(_: AnyValue, element: Sequence[AnyValue]) -> None:
+            places = located(writer, windows, element)
             whence = writer.part(source, [output, number, *places], [])
-            value = writer.emit(tile.Load, whence, [], shape=(), padding=nothing(dtype))
-            where = writer.part(target, [output, number, *element], [])
-            writer.builders[-1].emit_all(tile.Store, where, value, [])
-            return []
+            value = writer.load(whence, [])
+            writer.store(writer.part(target, [output, number, *element], []), value, [])
 
-        return each_element(writer, geometry.axes, number, copy)
+        each_element(writer, geometry.axes, number, copy)
 
     writer.loop("channel", (writer.size(0), inputs, 1), channel)
-    return writer.done(), writer.grid
+    return writer.done()

@@ -8,20 +8,18 @@ Never: more sums than a program keeps in its memory.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 
 from ....ir import tile
 from ....ir.attributes import Shape
 from ....ir.dims import Size, ceil_div
-from ....ir.func import Func
-from ....ir.locations import Location
 from ....ir.values import AnyValue
 from ..contract.packing import Panels
-from ..contract.product import panel, zeros
-from ..contract.writer import Resize, Writer
-from ..emit import nothing
+from ..contract.product import panel
 from ..kernel import Param
-from ..schedule import Schedule
+from ..opening import Heading, Resize, open_grid
+from ..writer import Made, Writer
 from .elements import each_element
 from .geometry import Geometry
 from .lines import place_of
@@ -33,14 +31,12 @@ MOST = 16
 """So many pixels are turned at once, at most."""
 
 
-def turned_func(
-    name: str, location: Location, geometry: Geometry, weights: Panels, schedule: Schedule
-) -> tuple[Func, Shape]:
+def turned_func(heading: Heading, geometry: Geometry, weights: Panels) -> Made:
     """The kernel in which a program makes all channels of a block of pixels."""
 
     def grid(local: Resize) -> Shape:
         pixels = prod([local(size) for size in (*geometry.lines, geometry.width)])
-        return (ceil_div(pixels, schedule["n"]),)
+        return (ceil_div(pixels, heading.schedule["n"]),)
 
     params = [
         Param(0, geometry.x_shape, geometry.dtype, "x"),
@@ -48,17 +44,16 @@ def turned_func(
         Param(2, geometry.kernel_shape, geometry.dtype, "kernel"),
         Param(0, geometry.result_shape, geometry.result, "result", written=True),
     ]
-    writer = Writer(name, location, params, grid, schedule)
-    _Program(writer, geometry, weights, schedule).run()
-    return writer.done(), writer.grid
+    writer = Writer(open_grid(heading, params, grid))
+    _Program(writer, geometry, weights).run()
+    return writer.done()
 
 
 class _Program:
     """What one program does."""
 
-    def __init__(
-        self, writer: Writer, geometry: Geometry, weights: Panels, schedule: Schedule
-    ) -> None:
+    def __init__(self, writer: Writer, geometry: Geometry, weights: Panels) -> None:
+        schedule = writer.schedule
         self.writer, self.geometry, self.weights = writer, geometry, weights
         source, self.panels, _, self.result = writer.views
         self.block, vector = schedule["n"], min(schedule["vector"], MOST)
@@ -66,11 +61,9 @@ class _Program:
         local, wide, lines = writer.names.of, geometry.wide, weights.lines
         rows: Size = prod([local(axis.window.count) for axis in geometry.axes])
         outputs = ceil_div(local(geometry.outputs), lines) * lines
-        shape = (1, rows + vector, self.block)
-        self.room = writer.emit(tile.Scratch, shape=shape, dtype=wide)
-        self.sums = writer.emit(tile.Scratch, shape=(1, outputs, self.block), dtype=wide)
-        extent = writer.emit(tile.Extent, self.room, axis=1)
-        self.rows = writer.subtract(extent, writer.size(vector))
+        self.room = writer.scratch(wide, 1, rows + vector, self.block)
+        self.sums = writer.scratch(wide, 1, outputs, self.block)
+        self.rows = writer.subtract(writer.extent(self.room, 1), vector)
         self.begin = writer.multiply(writer.program(0), self.block)
         self.zero = writer.size(0)
 
@@ -79,10 +72,9 @@ class _Program:
         writer = self.writer
         self._each_panel(self._clear)
 
-        def channel(number: AnyValue) -> Sequence[AnyValue]:
+        def channel(number: AnyValue) -> None:
             self._pack(number)
             self._each_panel(lambda top: self._add(number, top))
-            return []
 
         inputs = writer.size(self.geometry.inputs)
         writer.loop("channel", (self.zero, inputs, 1), channel)
@@ -90,13 +82,8 @@ class _Program:
 
     def _each_panel(self, use: Callable[[AnyValue], None]) -> None:
         """Do something for each panel of weights."""
-
-        def lines(top: AnyValue) -> Sequence[AnyValue]:
-            use(top)
-            return []
-
         outputs = self.writer.size(self.geometry.outputs)
-        self.writer.loop("m", (self.zero, outputs, self.weights.lines), lines)
+        self.writer.loop("m", (self.zero, outputs, self.weights.lines), use)
 
     def _kept(self, top: AnyValue) -> AnyValue:
         """The sums of one panel, in memory."""
@@ -104,21 +91,20 @@ class _Program:
         return self.writer.part(self.sums, [self.zero, top, self.zero], sizes)
 
     def _put(self, view: AnyValue, value: AnyValue) -> None:
-        self.writer.builders[-1].emit_all(tile.Store, view, value, [self.zero] * 3)
+        self.writer.store(view, value, [self.zero] * 3)
 
     def _so_far(self, top: AnyValue) -> AnyValue:
-        shape, padding = (1, self.weights.lines, self.block), nothing(self.geometry.wide)
         view, offsets = self._kept(top), [self.zero] * 3
-        return self.writer.emit(tile.Load, view, offsets, shape=shape, padding=padding)
+        return self.writer.load(view, offsets, 1, self.weights.lines, self.block)
 
     def _clear(self, top: AnyValue) -> None:
-        shape = (1, self.weights.lines, self.block)
-        self._put(self._kept(top), zeros(self.writer, shape, self.geometry.wide))
+        kept, writer = self._kept(top), self.writer
+        self._put(kept, writer.zeros(self.geometry.wide, 1, self.weights.lines, self.block))
 
     def _add(self, channel: AnyValue, top: AnyValue) -> None:
         """Add what one channel gives."""
         writer, weights = self.writer, self.weights
-        above = writer.add(self.rows, writer.size(weights.chunk - 1))
+        above = writer.add(self.rows, weights.chunk - 1)
         line = writer.divide(top, weights.lines)
         chunks = writer.divide(above, weights.chunk)
         lines = panel(writer, weights, self.panels, [channel, line], chunks)
@@ -132,13 +118,8 @@ class _Program:
 
     def _pack(self, channel: AnyValue) -> None:
         """The windows of one channel, for all pixels of the block."""
-
-        def columns(at: AnyValue) -> Sequence[AnyValue]:
-            self._columns(channel, at)
-            return []
-
         bounds = self.zero, self.writer.size(self.block), self.reader.vector
-        self.writer.loop("columns", bounds, columns)
+        self.writer.loop("columns", bounds, partial(self._columns, channel))
 
     def _columns(self, channel: AnyValue, at: AnyValue) -> None:
         """As many columns as fit a vector."""
@@ -148,28 +129,26 @@ class _Program:
         pixels = [self._pixel(begin, channel, number) for number in range(reader.vector)]
         window = writer.size(last.window.count)
 
-        def rows(number: AnyValue, element: Sequence[AnyValue]) -> Sequence[AnyValue]:
+        def rows(number: AnyValue, element: Sequence[AnyValue]) -> None:
             read = [reader.row(each.plane, each.places, element) for each in pixels]
             before = writer.multiply(number, window)
 
-            def turned(inner: AnyValue) -> Sequence[AnyValue]:
+            def turned(inner: AnyValue) -> None:
                 found = [
                     reader.load(row, reader.at(last, each.place, inner), last.dilation)
                     for row, each in zip(read, pixels, strict=True)
                 ]
                 self._store(found, writer.add(before, inner), at)
-                return []
 
             writer.loop("element", (self.zero, window, reader.vector), turned)
-            return []
 
         each_element(writer, ahead, self.zero, rows)
 
     def _pixel(self, begin: AnyValue, channel: AnyValue, number: int) -> "_Pixel":
         """One of the pixels that are turned together; the last one instead of one that is not."""
         writer, geometry = self.writer, self.geometry
-        last = writer.subtract(all_pixels(writer, geometry), writer.size(1))
-        pixel = writer.least(writer.add(begin, writer.size(number)), last)
+        last = writer.subtract(all_pixels(writer, geometry), 1)
+        pixel = writer.least(writer.add(begin, number), last)
         width = writer.size(geometry.width)
         line = writer.divide(pixel, width)
         image, *places = place_of(writer, geometry, line)
@@ -179,10 +158,9 @@ class _Program:
     def _store(self, found: Sequence[AnyValue], row: AnyValue, column: AnyValue) -> None:
         """Put rows of elements, each a pixel's, as columns."""
         writer, vector = self.writer, self.reader.vector
-        rows = [writer.emit(tile.Reshape, each, shape=(1, vector)) for each in found]
+        rows = [writer.reshape(each, 1, vector) for each in found]
         value = rows[0] if vector == 1 else writer.emit(tile.Concat, rows, axis=0)
-        value = writer.emit(tile.Permute, value, axes=(1, 0))
-        value = writer.emit(tile.Reshape, value, shape=(1, vector, vector))
+        value = writer.reshape(writer.permute(value, 1, 0), 1, vector, vector)
         sizes = [writer.size(size) for size in (1, vector, vector)]
         self._put(writer.part(self.room, [self.zero, row, column], sizes), value)
 

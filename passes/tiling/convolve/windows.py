@@ -8,7 +8,6 @@ Never: how x is read.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ....ir import tile
 from ....ir.values import AnyValue
 from .elements import each_element
 from .lines import Line
@@ -30,15 +29,13 @@ class Windows:
         inputs = writer.size(geometry.inputs)
         first = writer.multiply(self.group, inputs)
 
-        def channel(at: AnyValue) -> list[AnyValue]:
+        def channel(at: AnyValue) -> None:
             plane = reader.plane(line.image, writer.add(first, at))
 
-            def row(number: AnyValue, element: Sequence[AnyValue]) -> list[AnyValue]:
+            def row(number: AnyValue, element: Sequence[AnyValue]) -> None:
                 self._row(line, plane, number, element)
-                return []
 
             each_element(writer, geometry.axes, at, row)
-            return []
 
         writer.loop("channel", (writer.size(0), inputs, 1), channel)
 
@@ -50,18 +47,17 @@ class Windows:
         *ahead, last = element
         row, axis = reader.row(plane, line.places, ahead), reader.geometry.axes[-1]
 
-        def pixels(at: AnyValue) -> list[AnyValue]:
+        def pixels(at: AnyValue) -> None:
             value = reader.load(row, reader.at(axis, at, last), axis.stride)
             self._store(value, number, writer.add(line.column, at))
-            return []
 
         writer.loop("pixel", (line.first, line.last, reader.vector), pixels)
 
     def _store(self, value: AnyValue, number: AnyValue, column: AnyValue) -> None:
         """Put elements in a row; those beyond the line are overwritten by the next one."""
         writer, vector = self.reader.writer, self.reader.vector
-        value = writer.emit(tile.Reshape, value, shape=(1, 1, vector))
+        value = writer.reshape(value, 1, 1, vector)
         zero, one = writer.size(0), writer.size(1)
         sizes = [one, one, writer.size(vector)]
         part = writer.part(self.room, [zero, number, column], sizes)
-        writer.builders[-1].emit_all(tile.Store, part, value, [zero] * 3)
+        writer.store(part, value, [zero] * 3)

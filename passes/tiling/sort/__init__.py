@@ -4,11 +4,12 @@ Comes in: a kernel of one `tensor.sort`, perhaps with counters that are sorted a
 stages.
 Never: an order other than the op's, in which equal keys keep theirs.
 
-`job` says what is sorted; `keys` makes numbers of elements, and `digits` sorts by one digit of them
-at a time. `few` sorts lines that are tiles, `line` others, `long` those that programs share. `best`
-finds what may be among the first few of a line, and `limit` how far down. `alone` chooses.
+`job` says what is sorted, `line` what a program has of it; `keys` makes numbers of elements, and
+`digits` sorts by one digit of them at a time. `short` sorts lines that are tiles, `alone` others,
+`long` those that programs share. `best` finds what may be among the first few of a line, and
+`limit` how far down. `plan` chooses.
 """
 
-from .alone import sort_of, sort_stages
+from .plan import sort_of, sort_stages
 
 __all__ = ["sort_of", "sort_stages"]

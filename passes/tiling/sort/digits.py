@@ -5,16 +5,17 @@ that passes over all digits, the lowest first, sort.
 Never: a comparison.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ....ir import tile
-from ....ir.dtypes import DType, i64
+from ....ir.dtypes import i64
 from ....ir.tile import BinaryKind
 from ....ir.values import AnyValue
 from ..draft import Draft
-from .job import Job, element, put
+from .job import Job
 from .keys import greatest_key, key_of, like
+from .line import Line
 
 
 class Digit(NamedTuple):
@@ -45,45 +46,14 @@ def digit_of(draft: Draft, x: AnyValue, digit: Digit, descending: bool) -> AnyVa
     return draft.cast(bits, i64)
 
 
-class Line(NamedTuple):
-    """Views of the columns of a line; None where a column is the places, from `start` on."""
-
-    views: Sequence[AnyValue | None]
-    dtypes: Sequence[DType]
-    start: AnyValue
-
-    @classmethod
-    def of(cls, job: Job, views: Iterable[AnyValue], start: AnyValue) -> "Line":
-        """The columns of a job, with a view for each array."""
-        given = iter(views)
-        found = [None if column.array is None else next(given) for column in job.columns]
-        return cls(found, [column.dtype for column in job.columns], start)
-
-    @property
-    def key(self) -> AnyValue:
-        """The first column, which is no counter."""
-        view = self.views[0]
-        assert view is not None
-        return view
-
-    def read(self, draft: Draft, column: int, at: AnyValue) -> AnyValue:
-        """One element of a column."""
-        view = self.views[column]
-        if view is not None:
-            return element(draft, view, at)
-        place = draft.binary(BinaryKind.ADD, self.start, at)
-        return draft.cast(place, self.dtypes[column])
-
-
 def clear(draft: Draft, counters: AnyValue, size: int, width: int) -> None:
     """Set counters to zero."""
-    zeros = draft.emit(tile.Full, draft.number(0, i64), shape=(width,))
+    zeros = draft.zeros(i64, width)
 
-    def body(at: AnyValue, _: Sequence[AnyValue]) -> list[AnyValue]:
+    def body(at: AnyValue) -> None:
         draft.store(counters, zeros, [at])
-        return []
 
-    draft.loop(size, width, [], body, "clear")
+    draft.tiles("clear", size, width, body)
 
 
 def count(
@@ -91,15 +61,14 @@ def count(
 ) -> None:
     """Count the elements by some digits, each into its table."""
 
-    def body(at: AnyValue, _: Sequence[AnyValue]) -> list[AnyValue]:
+    def body(at: AnyValue) -> None:
         columns = dict.fromkeys(digit.column for digit, _ in tables)
         found = {column: line.read(draft, column, at) for column in columns}
         for digit, counters in tables:
             which = digit_of(draft, found[digit.column], digit, job.descending)
             _next(draft, counters, which)
-        return []
 
-    draft.loop(length, 1, [], body, "count")
+    draft.tiles("count", length, 1, body)
 
 
 def move(
@@ -113,37 +82,36 @@ def move(
     """Put each element where the next one of its digit belongs."""
     digit, places = table
 
-    def body(at: AnyValue, _: Sequence[AnyValue]) -> list[AnyValue]:
+    def body(at: AnyValue) -> None:
         values = [line.read(draft, column, at) for column in range(len(targets))]
         which = digit_of(draft, values[digit.column], digit, job.descending)
         place = _next(draft, places, which)
         for target, value in zip(targets, values, strict=True):
-            put(draft, target, value, place)
-        return []
+            draft.put(target, value, place)
 
-    draft.loop(length, 1, [], body, "move")
+    draft.tiles("move", length, 1, body)
 
 
 def _next(draft: Draft, counters: AnyValue, which: AnyValue) -> AnyValue:
     """A counter as it is; from now on it is one more."""
-    found = element(draft, counters, which)
-    more = draft.binary(BinaryKind.ADD, found, draft.sizes.number(1))
-    put(draft, counters, more, which)
+    found = draft.element(counters, which)
+    more = draft.add(found, draft.size(1))
+    draft.put(counters, more, which)
     return found
 
 
 def starts(draft: Draft, counters: AnyValue, size: int, width: int) -> None:
     """Instead of how many there are of each digit, how many come before it."""
-    zero = draft.emit(tile.Full, draft.number(0, i64), shape=(1,))
+    zero = draft.zeros(i64, 1)
 
-    def body(at: AnyValue, carries: Sequence[AnyValue]) -> list[AnyValue]:
+    def body(at: AnyValue, so_far: AnyValue) -> list[AnyValue]:
         counted = draft.load(counters, [at], width)
         through = draft.emit(tile.Scan, counted, axis=0, kind=tile.ScanKind.SUM)
-        before = draft.binary(BinaryKind.SUBTRACT, through, counted)
-        spread = draft.emit(tile.Broadcast, carries[0], shape=(width,), axes=(0,))
-        draft.store(counters, draft.binary(BinaryKind.ADD, spread, before), [at])
-        whole = draft.emit(tile.Reduce, counted, axis=0, kind=tile.ReduceKind.SUM)
+        before = draft.subtract(through, counted)
+        spread = draft.spread(so_far, 0, width)
+        draft.store(counters, draft.add(spread, before), [at])
+        whole = draft.reduce(tile.ReduceKind.SUM, counted)
         whole = draft.reshape(whole, 1)
-        return [draft.binary(BinaryKind.ADD, carries[0], whole)]
+        return [draft.add(so_far, whole)]
 
-    draft.loop(size, width, [zero], body, "starts")
+    draft.tiles("starts", size, width, body, [zero])

@@ -53,9 +53,9 @@ def _of_float(draft: Draft, bits: AnyValue, dtype: DType, descending: bool) -> A
     sides = [draft.binary(kind, zero, distance) for kind in (BinaryKind.SUBTRACT, BinaryKind.ADD)]
     below, above = reversed(sides) if descending else sides
     negative = draft.compare(CompareKind.LESS, distance, bits)
-    key = draft.emit(tile.Select, negative, below, above)
+    key = draft.select(negative, below, above)
     is_nan = draft.compare(CompareKind.LESS, like(draft, infinity, bits), distance)
-    return draft.emit(tile.Select, is_nan, like(draft, greatest_key(dtype), bits), key)
+    return draft.select(is_nan, like(draft, greatest_key(dtype), bits), key)
 
 
 def like(draft: Draft, number: int, x: AnyValue) -> AnyValue:

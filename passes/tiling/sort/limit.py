@@ -15,8 +15,8 @@ from ....ir.payloads import Number
 from ....ir.tile import BinaryKind, CompareKind
 from ....ir.values import AnyValue
 from ..draft import Draft
-from .job import element, memory, part_of, put
 from .keys import greatest_key, key_dtype, like
+from .line import memory
 
 
 class Candidates:
@@ -26,87 +26,85 @@ class Candidates:
         self, draft: Draft, dtypes: Sequence[DType], count: Size, room: Size, width: int
     ) -> None:
         self.draft, self.room, self.width, self.dtype = draft, room, width, dtypes[0]
-        self.wanted = draft.sizes.scalar(count)
+        self.wanted = draft.size(count)
         self.columns = [memory(draft, dtype, room) for dtype in dtypes]
         self.keys = memory(draft, key_dtype(self.dtype), room)
 
     def add(self, count: AnyValue, key: AnyValue, values: Sequence[AnyValue]) -> AnyValue:
         """Note one behind `count` others; how many there are now."""
         draft = self.draft
-        put(draft, self.keys, key, count)
+        draft.put(self.keys, key, count)
         for column, value in zip(self.columns, values, strict=True):
-            put(draft, column, value, count)
-        return draft.binary(BinaryKind.ADD, count, draft.sizes.number(1))
+            draft.put(column, value, count)
+        return draft.add(count, draft.size(1))
 
     def keep_best(self, count: AnyValue) -> Sequence[AnyValue]:
         """Keep as many as are wanted of `count`, which are more; how many there are now, and the
         limit of keys of further ones."""
-        draft, keys = self.draft, part_of(self.draft, self.keys, self.draft.sizes.number(0), count)
+        draft, keys = self.draft, self.draft.part(self.keys, [self.draft.size(0)], [count])
         last = self._last_key(keys, count)
         below = self._below(keys, count, last)
-        ties = draft.binary(BinaryKind.SUBTRACT, self.wanted, below)
-        zero = draft.sizes.number(0)
+        ties = draft.subtract(self.wanted, below)
+        zero = draft.size(0)
 
-        def body(at: AnyValue, carries: Sequence[AnyValue]) -> Sequence[AnyValue]:
-            written, left = carries
-            key = element(draft, self.keys, at)
+        def body(at: AnyValue, written: AnyValue, left: AnyValue) -> Sequence[AnyValue]:
+            key = draft.element(self.keys, at)
             better = draft.compare(CompareKind.LESS, key, last)
             same = draft.compare(CompareKind.EQUAL, key, last)
             some = draft.compare(CompareKind.LESS, zero, left)
             tie = draft.binary(BinaryKind.BIT_AND, same, some)
 
             def moved() -> list[AnyValue]:
-                values = [element(draft, column, at) for column in self.columns]
-                fewer = draft.binary(BinaryKind.SUBTRACT, left, draft.cast(tie, i64))
+                values = [draft.element(column, at) for column in self.columns]
+                fewer = draft.subtract(left, draft.cast(tie, i64))
                 return [self.add(written, key, values), fewer]
 
             kept = draft.binary(BinaryKind.BIT_OR, better, tie)
-            return draft.branch(kept, carries, moved)
+            return draft.branch(kept, [written, left], moved)
 
-        draft.loop(count, 1, [zero, ties], body, "keep")
+        draft.tiles("keep", count, 1, body, [zero, ties])
         above = draft.compare(CompareKind.LESS, like(draft, 0, last), last)
         lower = draft.cast(above, last.dtype)
-        return [self.wanted, draft.binary(BinaryKind.SUBTRACT, last, lower)]
+        return [self.wanted, draft.subtract(last, lower)]
 
     def hand_over(self, column: int, target: AnyValue, count: AnyValue, last: Number) -> None:
         """Store a column, and behind `count` elements such as come last."""
         draft = self.draft
-        there = part_of(draft, self.columns[column], draft.sizes.number(0), count)
+        there = draft.part(self.columns[column], [draft.size(0)], [count])
 
-        def body(at: AnyValue, _: Sequence[AnyValue]) -> Sequence[AnyValue]:
+        def body(at: AnyValue) -> None:
             found = draft.emit(tile.Load, there, [at], shape=(self.width,), padding=last)
             draft.store(target, found, [at])
-            return []
 
-        draft.loop(self.wanted, self.width, [], body, "hand_over")
+        draft.tiles("hand_over", self.wanted, self.width, body)
 
     def _last_key(self, keys: AnyValue, count: AnyValue) -> AnyValue:
         """The greatest key of those that are kept: the greatest number that fewer are below."""
         draft, bits, wide = self.draft, self.dtype.bits, self.keys.dtype
         one = draft.number(1, wide)
 
-        def body(at: AnyValue, carries: Sequence[AnyValue]) -> Sequence[AnyValue]:
-            top = draft.binary(BinaryKind.SUBTRACT, draft.sizes.number(bits - 1), at)
+        def body(at: AnyValue, found: AnyValue) -> Sequence[AnyValue]:
+            top = draft.subtract(draft.size(bits - 1), at)
             bit = draft.binary(BinaryKind.SHIFT_LEFT, one, draft.cast(top, wide))
-            higher = draft.binary(BinaryKind.BIT_OR, carries[0], bit)
+            higher = draft.binary(BinaryKind.BIT_OR, found, bit)
             below = self._below(keys, count, higher)
             fewer = draft.compare(CompareKind.LESS, below, self.wanted)
-            return [draft.emit(tile.Select, fewer, higher, carries[0])]
+            return [draft.select(fewer, higher, found)]
 
-        return draft.loop(bits, 1, [draft.number(0, wide)], body, "bits")[0]
+        return draft.tiles("bits", bits, 1, body, [draft.number(0, wide)])[0]
 
     def _below(self, keys: AnyValue, count: AnyValue, than: AnyValue) -> AnyValue:
         """How many keys are less than another."""
-        draft, shape = self.draft, (self.width,)
+        draft, width = self.draft, self.width
         padding = Number(greatest_key(self.dtype), keys.dtype)  # below which all others are
-        others = draft.emit(tile.Full, than, shape=shape)
-        zeros = draft.emit(tile.Full, draft.number(0, i32), shape=shape)
+        others = draft.full(than, width)
+        zeros = draft.zeros(i32, width)
 
-        def body(at: AnyValue, carries: Sequence[AnyValue]) -> Sequence[AnyValue]:
-            found = draft.emit(tile.Load, keys, [at], shape=shape, padding=padding)
+        def body(at: AnyValue, sums: AnyValue) -> Sequence[AnyValue]:
+            found = draft.emit(tile.Load, keys, [at], shape=(width,), padding=padding)
             less = draft.cast(draft.compare(CompareKind.LESS, found, others), i32)
-            return [draft.binary(BinaryKind.ADD, carries[0], less)]
+            return [draft.add(sums, less)]
 
-        (sums,) = draft.loop(count, self.width, [zeros], body, "below")
-        whole = draft.emit(tile.Reduce, sums, axis=0, kind=tile.ReduceKind.SUM)
+        (sums,) = draft.tiles("below", count, width, body, [zeros])
+        whole = draft.reduce(tile.ReduceKind.SUM, sums)
         return draft.cast(draft.emit(tile.Extract, whole), i64)

@@ -11,26 +11,25 @@ from dataclasses import replace
 from ....ir.attributes import Shape
 from ....ir.dims import ceil_div
 from ....ir.dtypes import DType, i64
-from ....ir.tile import BinaryKind
 from ....ir.types import Tensor
 from ....ir.values import AnyValue
 from ..kernel import Param
 from ..parts import Stage, Stages
-from ..schedule import Schedule
-from .digits import Digit, Line, clear, count, digits_of, move
-from .job import Column, Job, chunk_of, copied, element, line_of, memory, put
+from .digits import Digit, clear, count, digits_of, move
+from .job import Column, Job
+from .line import Line, chunk_of, copy, line_of, memory
 
 
-def sort_long(job: Job, schedule: Schedule) -> Stages:
+def sort_long(job: Job) -> Stages:
     """All stages, with rooms for counts, for places, and for the columns between passes."""
-    return _Passes(job, schedule).stages()
+    return _Passes(job).stages()
 
 
 class _Passes:
     """A pass for each digit; they take turns in where they put the columns."""
 
-    def __init__(self, job: Job, schedule: Schedule) -> None:
-        self.job, self.schedule = job, schedule
+    def __init__(self, job: Job) -> None:
+        self.job, schedule = job, job.schedule
         self.width, self.bits = schedule["n"], schedule["digit"]
         self.chunks = ceil_div(job.length, schedule["chunk"])
         self.rooms: list[Tensor] = []
@@ -68,45 +67,44 @@ class _Passes:
         """How many of each digit there are in each part."""
         alone = replace(job, columns=(job.columns[digit.column],))
         params = [*alone.sources(), replace(self.counts, written=True)]
-        draft = job.draft("count", params, self.schedule, (self.chunks, 1))
-        chunk = chunk_of(draft, job, self.schedule)
+        draft = job.draft("count", params, (self.chunks, 1))
+        chunk = chunk_of(draft, job)
         source, target = draft.views
         line = Line.of(alone, [chunk.part(draft, job, source)], chunk.start)
         table = memory(draft, i64, 1 << self.bits)
         clear(draft, table, 1 << self.bits, self.width)
         count(draft, alone, line, chunk.length, [(digit._replace(column=0), table)])
         counts = line_of(draft, job, target, chunk.place)
-        copied(draft, table, counts, 1 << self.bits, self.width)
+        copy(draft, table, counts, 1 << self.bits, self.width)
         return job.stage(draft)
 
     def _starts(self) -> Stage:
         """Where the first of each digit of each part belongs."""
         job, params = self.job, [self.counts, replace(self.places, written=True)]
-        draft = job.draft("starts", params, self.schedule)
+        draft = job.draft("starts", params)
         counts, places = (line_of(draft, job, view, rank=2) for view in draft.views)
 
-        def of_digit(digit: AnyValue, carries: Sequence[AnyValue]) -> Sequence[AnyValue]:
-            def of_chunk(chunk: AnyValue, before: Sequence[AnyValue]) -> list[AnyValue]:
-                put(draft, places, before[0], chunk, digit)
-                counted = element(draft, counts, chunk, digit)
-                return [draft.binary(BinaryKind.ADD, before[0], counted)]
+        def of_digit(digit: AnyValue, so_far: AnyValue) -> Sequence[AnyValue]:
+            def of_chunk(chunk: AnyValue, before: AnyValue) -> list[AnyValue]:
+                draft.put(places, before, chunk, digit)
+                return [draft.add(before, draft.element(counts, chunk, digit))]
 
-            return draft.loop(self.chunks, 1, carries, of_chunk, "chunks")
+            return draft.tiles("chunks", self.chunks, 1, of_chunk, [so_far])
 
-        zero = draft.sizes.number(0)
-        draft.loop(1 << self.bits, 1, [zero], of_digit, "digits")
+        zero = draft.size(0)
+        draft.tiles("digits", 1 << self.bits, 1, of_digit, [zero])
         return job.stage(draft)
 
     def _move(self, job: Job, digit: Digit) -> Stage:
         """The elements of each part to their places."""
         params = [*job.sources(), self.places, *job.results(job.length)]
-        draft = job.draft("move", params, self.schedule, (self.chunks, 1))
-        chunk = chunk_of(draft, job, self.schedule)
+        draft = job.draft("move", params, (self.chunks, 1))
+        chunk = chunk_of(draft, job)
         views = [chunk.part(draft, job, view) for view in draft.views[: job.arrays]]
         places, *targets = draft.views[job.arrays :]
         table = memory(draft, i64, 1 << self.bits)
         found = line_of(draft, job, places, chunk.place)
-        copied(draft, found, table, 1 << self.bits, self.width)
+        copy(draft, found, table, 1 << self.bits, self.width)
         lines = [line_of(draft, job, target) for target in targets]
         line = Line.of(job, views, chunk.start)
         move(draft, job, line, chunk.length, lines, (digit, table))
@@ -115,8 +113,8 @@ class _Passes:
     def _cut(self, job: Job) -> Stage:
         """The first few of each line."""
         assert job.count is not None
-        draft = job.draft("cut", [*job.sources(), *job.results(job.count)], self.schedule)
+        draft = job.draft("cut", [*job.sources(), *job.results(job.count)])
         lines = [line_of(draft, job, view) for view in draft.views]
         for source, target in zip(lines[: job.arrays], lines[job.arrays :], strict=True):
-            copied(draft, source, target, job.count, self.width)
+            copy(draft, source, target, job.count, self.width)
         return job.stage(draft)

@@ -10,8 +10,10 @@ from typing import Any
 from ....ir.dtypes import Kind
 from ....ir.loop import Binary, BinaryKind, Compare, CompareKind, FusedMultiplyAdd, Select, Unary
 from ....ir.loop import UnaryKind as U
+from ....ir.types import INDEX
 from .. import types
 from ..writer import Printers, Writer, refuse
+from .addresses import is_part_of_address
 from .extremes import extreme
 from .forms import Form, Register, intrinsic, mask_of, plain, select, uniform
 
@@ -177,6 +179,8 @@ def print_unary(writer: Writer, op: Unary) -> None:
 
 def print_binary(writer: Writer, op: Binary) -> None:
     type_ = op.left.type
+    if type_ is INDEX and is_part_of_address(op):
+        return
     form = form_of(op, BINARY, op.kind, type_)
     left, right = writer.operand(op.left), writer.operand(op.right)
     writer.define(op.result, form(writer, type_, left, right))

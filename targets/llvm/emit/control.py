@@ -7,16 +7,18 @@ Never: a jump that the structure does not have.
 from collections.abc import Callable, Sequence
 
 from ....ir.dtypes import i64
-from ....ir.loop import For, If, LaneCount, LaneId, ProgramCount, ProgramId, While
+from ....ir.loop import Constant, For, If, LaneCount, LaneId, ProgramCount, ProgramId, While
 from ....ir.types import Scalar
 from ....ir.values import AnyValue, Block
 from .. import types
-from ..writer import Printers, Writer
+from ..writer import Printers, Writer, phi
 
 WIDE = Scalar(i64)
+Inner = Callable[[Writer, Block], None]
+"""What writes the ops of a block."""
 
 
-def print_for(writer: Writer, op: For, block: Callable[[Writer, Block], None]) -> None:
+def print_for(writer: Writer, op: For, block: Inner) -> None:
     """Counted in i64, so that the last step past a narrow upper bound does not wrap."""
     header, body, after = _labels(writer, "for", "header", "body", "exit")
     narrow = op.lower.type is not WIDE
@@ -24,9 +26,10 @@ def print_for(writer: Writer, op: For, block: Callable[[Writer, Block], None]) -
     index, *carried = op.body.arguments
     initial = [writer.operand(value) for value in op.carries]
     before = writer.label
+    writer.before_loop[op] = writer.aside()
     writer.jump(header)
     writer.open(header)
-    place = len(writer.lines)
+    phis = writer.aside()
     counter = writer.unique("counter") if narrow else writer.name(index)
     names = [writer.name(value) for value in carried]
     more = writer.temporary("more", f"icmp slt i64 {counter}, {upper}")
@@ -34,30 +37,55 @@ def print_for(writer: Writer, op: For, block: Callable[[Writer, Block], None]) -
     writer.open(body)
     if narrow:
         writer.define(index, f"trunc i64 {counter} to {types.text(index.type)}")
-    block(writer, op.body)
-    following = writer.temporary("next", f"add nsw i64 {counter}, {step}")
-    writer.jump(header, _unrolled(writer, op.unroll))
-    latch = writer.label
+    times = _times(op)
+    _print_rounds(writer, op, times, counter, block)
+    by = len(times) * times[1] if len(times) > 1 else step
+    following = writer.temporary("next", f"add nsw i64 {counter}, {by}")
+    writer.jump(header)
     yielded = [writer.operand(value) for value in op.body.terminator.operands]
-    _insert_phis(
-        writer,
-        place,
-        [counter, *names],
-        ["i64", *[types.text(value.type) for value in carried]],
-        [([lower, *initial], before), ([following, *yielded], latch)],
-    )
+    kinds = ["i64", *[types.text(value.type) for value in carried]]
+    entries = [([lower, *initial], before), ([following, *yielded], writer.label)]
+    _put_phis(phis, [counter, *names], kinds, entries)
     writer.open(after)
     for value, name in zip(op.finals, names, strict=True):
         writer.equate(value, name)
 
 
-def print_while(writer: Writer, op: While, block: Callable[[Writer, Block], None]) -> None:
+def _times(op: For) -> list[int]:
+    """How far the index is ahead of the counter each time the body is written out: once, if it is
+    not certain that several rounds fit in."""
+    bounds = [value.owner for value in op.operands[:3]]
+    known = [int(each.value.array) for each in bounds if isinstance(each, Constant)]
+    if op.lower.type is WIDE and len(known) == len(bounds):
+        lower, upper, step = known
+        if step > 0 and (upper - lower) % (step * op.unroll) == 0:
+            return [number * step for number in range(op.unroll)]
+    return [0]
+
+
+def _print_rounds(writer: Writer, op: For, times: list[int], counter: str, block: Inner) -> None:
+    """The body, each time with what the time before carries on."""
+    index, *carried = op.body.arguments
+    outside = writer.round
+    for ahead in times:
+        if ahead:
+            yielded = [writer.operand(value) for value in op.body.terminator.operands]
+            for value, text in zip(carried, yielded, strict=True):
+                writer.equate(value, text)
+            writer.define(index, f"add nsw i64 {counter}, {ahead}")
+        writer.begin_round(op.body, ahead)
+        block(writer, op.body)
+    writer.round = outside
+
+
+def print_while(writer: Writer, op: While, block: Inner) -> None:
     header, body, after = _labels(writer, "while", "header", "body", "exit")
     initial = [writer.operand(value) for value in op.carries]
     before = writer.label
+    writer.before_loop[op] = writer.aside()
     writer.jump(header)
     writer.open(header)
-    place = len(writer.lines)
+    phis = writer.aside()
     names = [writer.name(value) for value in op.condition.arguments]
     for value, name in zip(op.body.arguments, names, strict=True):
         writer.equate(value, name)
@@ -68,13 +96,13 @@ def print_while(writer: Writer, op: While, block: Callable[[Writer, Block], None
     writer.jump(header)
     yielded = [writer.operand(value) for value in op.body.terminator.operands]
     kinds = [types.text(value.type) for value in op.carries]
-    _insert_phis(writer, place, names, kinds, [(initial, before), (yielded, writer.label)])
+    _put_phis(phis, names, kinds, [(initial, before), (yielded, writer.label)])
     writer.open(after)
     for value, name in zip(op.finals, names, strict=True):
         writer.equate(value, name)
 
 
-def print_if(writer: Writer, op: If, block: Callable[[Writer, Block], None]) -> None:
+def print_if(writer: Writer, op: If, block: Inner) -> None:
     then, otherwise, after = _labels(writer, "if", "then", "else", "end")
     carried = [writer.operand(value) for value in op.carries]
     writer.branch(writer.operand(op.predicate), then, otherwise)
@@ -89,7 +117,7 @@ def print_if(writer: Writer, op: If, block: Callable[[Writer, Block], None]) -> 
     writer.open(after)
     for number, value in enumerate(op.finals):
         entries = [(texts[number], label) for texts, label in ends]
-        writer.phi(writer.name(value), types.text(value.type), entries)
+        writer.lines.append(phi(writer.name(value), types.text(value.type), entries))
 
 
 def print_program_id(writer: Writer, op: ProgramId) -> None:
@@ -121,26 +149,15 @@ def _wide(writer: Writer, value: AnyValue) -> str:
     return writer.temporary("wide", f"sext {writer.typed(value)} to i64")
 
 
-def _unrolled(writer: Writer, rounds: int) -> str:
-    if rounds == 1:
-        return ""
-    count = writer.metadata.note(f'!{{!"llvm.loop.unroll.count", i32 {rounds}}}')
-    return f", !llvm.loop {writer.metadata.distinct(count)}"
-
-
-def _insert_phis(
-    writer: Writer,
-    place: int,
+def _put_phis(
+    room: list[str],
     names: Sequence[str],
     kinds: Sequence[str],
     entries: Sequence[tuple[Sequence[str], str]],
 ) -> None:
-    """Put phis where a block began, now that all that comes in is known."""
-    kept = writer.lines[place:]
-    del writer.lines[place:]
+    """Phis where a block begins, now that all that comes in is known."""
     for number, (name, kind) in enumerate(zip(names, kinds, strict=True)):
-        writer.phi(name, kind, [(texts[number], label) for texts, label in entries])
-    writer.lines += kept
+        room.append(phi(name, kind, [(texts[number], label) for texts, label in entries]))
 
 
 REGIONS: Printers = {For: print_for, While: print_while, If: print_if}

@@ -26,6 +26,7 @@ from ....ir.types import Scalar, Vec
 from ....ir.values import AnyValue
 from .. import types
 from ..writer import Printers, Writer, refuse
+from .addresses import address
 from .arithmetic import require_arithmetic
 
 STACK_AT_MOST = 1 << 18
@@ -66,7 +67,7 @@ def print_length(writer: Writer, op: Length) -> None:
 def print_load(writer: Writer, op: Any) -> None:
     """One number, or a vector."""
     type_, buffer = op.result.type, op.buffer
-    at = address(writer, buffer, op.index)
+    at = address(writer, op)
     right = f"load {types.in_memory(type_)}, ptr {at}, {_align(buffer)}{writer.alias(buffer)}"
     _define(writer, op.result, right)
 
@@ -74,14 +75,14 @@ def print_load(writer: Writer, op: Any) -> None:
 def print_store(writer: Writer, op: Any) -> None:
     buffer, held = op.buffer, types.in_memory(op.value.type)
     value = _stored(writer, op.value)
-    at = address(writer, buffer, op.index)
+    at = address(writer, op)
     writer.line(f"store {held} {value}, ptr {at}, {_align(buffer)}{writer.alias(buffer)}")
 
 
 def print_load_masked(writer: Writer, op: LoadMasked) -> None:
     held, buffer = types.in_memory(op.result.type), op.buffer
     padding = _stored(writer, op.padding)
-    at = address(writer, buffer, op.index, masked=True)
+    at = address(writer, op, masked=True)
     arguments = f"ptr {_align(buffer)} {at}, {writer.typed(op.mask)}, {held} {padding}"
     name = f"@llvm.masked.load.{types.suffix(op.result.type, memory=True)}.p0"
     _define(writer, op.result, f"call {held} {name}({arguments}){writer.alias(buffer)}")
@@ -90,7 +91,7 @@ def print_load_masked(writer: Writer, op: LoadMasked) -> None:
 def print_store_masked(writer: Writer, op: StoreMasked) -> None:
     held, buffer = types.in_memory(op.value.type), op.buffer
     value = _stored(writer, op.value)
-    at = address(writer, buffer, op.index, masked=True)
+    at = address(writer, op, masked=True)
     mask = _kept(writer, op.mask) if op.value.dtype not in WHOLE else writer.typed(op.mask)
     arguments = f"{held} {value}, ptr {_align(buffer)} {at}, {mask}"
     name = f"@llvm.masked.store.{types.suffix(op.value.type, memory=True)}.p0"
@@ -122,7 +123,7 @@ def print_atomic(writer: Writer, op: Atomic) -> None:
     """No order between lanes is promised, so none is asked for."""
     require_arithmetic(op, op.value.type)
     name = ATOMICS.get((op.kind, op.value.dtype.kind)) or ATOMICS_OF_OTHERS[op.kind]
-    at = address(writer, op.buffer, op.index)
+    at = address(writer, op)
     align = f"align {op.value.dtype.itemsize}"
     writer.define(
         op.result, f"atomicrmw {name} ptr {at}, {writer.typed(op.value)} monotonic, {align}"
@@ -130,18 +131,8 @@ def print_atomic(writer: Writer, op: Atomic) -> None:
 
 
 def print_prefetch(writer: Writer, op: Prefetch) -> None:
-    at = address(writer, op.buffer, op.index, masked=True)
+    at = address(writer, op, masked=True)
     writer.line(f"call void @llvm.prefetch.p0(ptr {at}, i32 0, i32 {op.locality}, i32 1)")
-
-
-def address(writer: Writer, buffer: AnyValue, index: AnyValue, masked: bool = False) -> str:
-    """Where the number at an index is; under a mask it may lie outside of the buffer."""
-    if writer.operand(index) == "0":
-        return writer.operand(buffer)
-    inside = "" if masked else " inbounds"
-    held = types.element_in_memory(buffer.dtype)
-    right = f"getelementptr{inside} {held}, ptr {writer.operand(buffer)}, {writer.typed(index)}"
-    return writer.temporary("at", right)
 
 
 def _addresses(writer: Writer, buffer: AnyValue, indices: AnyValue) -> str:

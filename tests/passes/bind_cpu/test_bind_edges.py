@@ -159,3 +159,26 @@ def located(func: Func) -> Iterator[Op]:
     return (
         op for op in func.walk() if isinstance(op, (*MASKED, loop.LoadVector, loop.StoreVector))
     )
+
+
+SHIFTED = """
+func @shifted<n: 0..64>(%x: view<1, f32, {size: [n]}>, %y: view<1, f32, {size: [n]}>)
+    with {grid: [1]} {
+  %zero = tile.constant {value = 0} : scalar<i64>
+  %one = tile.constant {value = 1} : scalar<i64>
+  %n = tile.extent %x {axis = 0} : scalar<i64>
+  tile.for %zero, %n, %one (%i: scalar<i64>) {
+    %at = tile.binary %i, %one {kind = add} : scalar<i64>
+    %a = tile.load %x, %at {shape = [1], padding = 7.0} : tile<[1], f32>
+    tile.store %y, %a, %i
+    yield
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 5])
+def test_a_loop_that_has_no_round_has_none_behind_its_interior(size: int) -> None:
+    """That the loop counts to n is no proof that n is not 0."""
+    check(kernel(SHIFTED), [np.arange(size, dtype=np.float32), np.zeros(size, np.float32)])

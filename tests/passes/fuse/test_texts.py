@@ -214,6 +214,14 @@ def _begins(op: object) -> bool:
     return op is None
 
 
+def test_a_size_that_no_array_of_a_kernel_has_is_told() -> None:
+    lines = """  %w = tensor.broadcast %x {shape = [n, m + 1]} : tensor<[n, m + 1], f32>
+  %s = tensor.reduce_sum %w {axes = [1]} : tensor<[n], f32>"""
+    arguments = "%x: tensor<[], f32>, %y: tensor<[m], f32>"
+    (kernel,) = checked(func_of(body(lines, "%s", "tensor<[n], f32>", arguments))).report.kernels
+    assert len(kernel.reads) == 1
+
+
 def test_every_intermediate_is_freed_once() -> None:
     for build, count in PROGRAMS.items():
         func = prepared(recorded(build, *(3, 4, 5, 6, 7, 8)[:count]))

@@ -63,7 +63,7 @@ def test_so_are_its_gradients(change: str, shared: int) -> None:
         assert_same(pulled, made, given, sizes)
 
 
-@pytest.mark.parametrize("ones", ["bt", "s", "te"])
+@pytest.mark.parametrize("ones", ["bt", "s", "te", "bgts"])
 def test_sizes_that_are_known_to_be_1(ones: str) -> None:
     func = attention("cap", ones=ones)
     sizes = {**SIZES[0], **dict.fromkeys(ones, 1)}

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from brimstone.ir import parse
 from brimstone.ir.interpreter import interpret
 from brimstone.passes.oracle import difference
 from kit.convolutions import EDGES, KINDS, SMALL, convolution, convolve
@@ -42,6 +43,43 @@ def test_narrow_floats_are_summed_wide() -> None:
 def test_dilated_images_are_no_longer_dilated() -> None:
     module = tiled(convolution("transposed"), SMALL).module
     assert len([func for func in module if func.name.endswith("_taken")]) == 4
+
+
+NAMED = """
+func @k<size_0: 2..64>(%x: tensor<[2, 1, size_0], f32>, %kernel: tensor<[3, 1, 2], f32>)
+    -> tensor<[2, 3, ceildiv(size_0 - 1, 2)], f32> {
+  %y = tensor.convolve %x, %kernel {strides = [2], low = [0], high = [0], input_dilation = [1],
+    kernel_dilation = [1], groups = 1, dtype = f32} : tensor<[2, 3, ceildiv(size_0 - 1, 2)], f32>
+  return %y
+}
+"""
+GROUPED = """
+func @k<n: 1..64, m: 2..64, size_0: 2..64 % 2>(
+    %x: tensor<[2, 2*n, m], f32>, %kernel: tensor<[size_0, n, 2], f32>)
+    -> tensor<[2, size_0, m - 1], f32> {
+  %y = tensor.convolve %x, %kernel {strides = [1], low = [0], high = [0], input_dilation = [1],
+    kernel_dilation = [1], groups = 2, dtype = f32} : tensor<[2, size_0, m - 1], f32>
+  return %y
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "shapes"),
+    [(NAMED, [(2, 1, 9), (3, 1, 2)]), (GROUPED, [(2, 6, 15), (10, 3, 2)])],
+    ids=["a size with the name of another", "groups of any number of channels"],
+)
+def test_open_sizes(text: str, shapes: list[tuple[int, ...]]) -> None:
+    func = parse(text).main
+    made = tiled(func, SMALL)
+    assert not made.refused
+    for stage in made.module:
+        names = [symbol.name for symbol in stage.symbols]
+        assert len({*names}) == len(names)
+    rng = np.random.default_rng(3)
+    arrays = [rng.integers(-4, 5, shape).astype(np.float32) for shape in shapes]
+    before, after = runs(func, arrays, made.module)
+    assert difference(before, after) is None
 
 
 def test_a_complex_one_stays() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from brimstone.ir.dtypes import bf16, f32, i8
 from brimstone.targets.llvm.memory import ALIGNMENT, SMALL, Pool, Scratch
+from brimstone.targets.llvm.target import Cpu
 
 LARGE = (SMALL,)
 
@@ -27,6 +28,15 @@ def test_large_arrays_are_aligned() -> None:
     pool = Pool()
     arrays = [pool.empty((SMALL + extra,), i8.storage) for extra in range(5)]
     assert all(array.ctypes.data % ALIGNMENT == 0 for array in arrays)
+
+
+def test_what_a_user_hands_over_is_copied_to_where_vectors_are_read_quickly() -> None:
+    given = np.arange(SMALL + 1, dtype=np.int16)[1:]
+    copied = Cpu().copy(given, f32.storage)
+    assert copied.ctypes.data % ALIGNMENT == 0
+    given[:] = 0
+    assert copied.tolist() == [*range(1, SMALL + 1)]
+    assert not copied.flags.writeable
 
 
 def test_a_dead_array_hands_its_memory_on() -> None:

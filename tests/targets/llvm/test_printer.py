@@ -55,6 +55,7 @@ programs.0.body:
   ; model.py:3
   %start = mul i64 %program.0, %count
   ; model.py:5
+  %row = getelementptr float, ptr %x, i64 %start
   br label %for.header
 for.header:
   %column = phi i64 [ 0, %programs.0.body ], [ %next, %for.body ]
@@ -64,25 +65,24 @@ for.header:
   br i1 %more.1, label %for.body, label %for.exit
 for.body:
   ; model.py:4
-  %at = add i64 %start, %column
-  %at.1 = getelementptr inbounds float, ptr %x, i64 %at
-  %part = load <4 x float>, ptr %at.1, align 4, !noalias !2
+  %at = getelementptr float, ptr %row, i64 %column
+  %part = load <4 x float>, ptr %at, align 4, !noalias !2
   ; model.py:5
   %more.2 = fadd <4 x float> %sum, %part
   %next = add nsw i64 %column, 4
-  br label %for.header, !llvm.loop !4
+  br label %for.header
 for.exit:
   ; model.py:6
   store <4 x float> %sum, ptr %own, align 4, !alias.scope !2
-  %lower = shufflevector <4 x float> %sum, <4 x float> poison, <2 x i32> <i32 0, i32 1>
-  %upper = shufflevector <4 x float> %sum, <4 x float> poison, <2 x i32> <i32 2, i32 3>
-  %halved = fadd <2 x float> %lower, %upper
-  %lower.1 = shufflevector <2 x float> %halved, <2 x float> poison, <1 x i32> <i32 0>
-  %upper.1 = shufflevector <2 x float> %halved, <2 x float> poison, <1 x i32> <i32 1>
-  %halved.1 = fadd <1 x float> %lower.1, %upper.1
-  %add = extractelement <1 x float> %halved.1, i64 0
-  %at.2 = getelementptr inbounds float, ptr %sums, i64 %program.0
-  store float %add, ptr %at.2, align 4, !noalias !2
+  %upper = shufflevector <4 x float> %sum, <4 x float> poison, \
+<4 x i32> <i32 2, i32 3, i32 poison, i32 poison>
+  %halved = fadd <4 x float> %sum, %upper
+  %upper.1 = shufflevector <4 x float> %halved, <4 x float> poison, \
+<4 x i32> <i32 1, i32 poison, i32 poison, i32 poison>
+  %halved.1 = fadd <4 x float> %halved, %upper.1
+  %add = extractelement <4 x float> %halved.1, i64 0
+  %at.1 = getelementptr inbounds float, ptr %sums, i64 %program.0
+  store float %add, ptr %at.1, align 4, !noalias !2
   %next.1 = add nsw i64 %program.0, 1
   br label %programs.0.header
 programs.0.exit:
@@ -94,8 +94,6 @@ attributes #0 = { nounwind "no-builtins" "target-cpu"="x86-64-v2" }
 !0 = distinct !{!0, !"@totals"}
 !1 = distinct !{!1, !0, !"scratch 0"}
 !2 = !{!1}
-!3 = !{!"llvm.loop.unroll.count", i32 2}
-!4 = distinct !{!4, !3}
 """
 
 

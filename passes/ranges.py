@@ -7,15 +7,19 @@ Never: a guess; None where nothing is known.
 
 from typing import Any
 
-from ...ir import tile
-from ...ir.dims import DimError, Size, Symbol, ceil_div, interval, maximum, minimum
-from ...ir.dtypes import i64
-from ...ir.facts import Claim, Facts, at_most
-from ...ir.func import Func
-from ...ir.tile import BinaryKind
-from ...ir.values import AnyValue, Block
+from ..ir import tile
+from ..ir.dims import DimError, Size, Symbol, ceil_div, interval, maximum, minimum, symbols
+from ..ir.dtypes import i64
+from ..ir.facts import Claim, Facts, at_most
+from ..ir.func import Func
+from ..ir.tile import BinaryKind
+from ..ir.values import AnyValue, Block
 
 FARTHEST = 1 << 62
+"""As large as a size may be of which nothing is known."""
+WRAPS = 1 << 120
+"""Integers wrap, and dims do not: what may be as large is no dim. Products of three sizes of `1 <<
+39`, which is what kernels are bounded by, are smaller."""
 
 
 class Ranges:
@@ -28,6 +32,7 @@ class Ranges:
         self.turns: dict[AnyValue, Symbol] = {}
         self.programs: dict[int, Size] = {}
         self.claims: list[Claim] = []
+        self.bounds: dict[Symbol, tuple[Claim, Size]] = {}
         self.proofs: dict[tuple[Size, Size], bool] = {}
         self.symbols = 0
 
@@ -40,9 +45,20 @@ class Ranges:
 
     def _prove(self, small: Size, large: Size) -> bool:
         try:
-            return Facts(self.claims).at_most(small, large)
+            return Facts([*self.claims, *self._inside(small, large)]).at_most(small, large)
         except DimError:
             return False
+
+    def _inside(self, small: Size, large: Size) -> list[Claim]:
+        """What holds in the loops that the two sizes speak of. A loop may have no round at all, so
+        nothing may be concluded from it elsewhere."""
+        pending, found = [*symbols(small), *symbols(large)], dict[Symbol, Claim]()
+        while pending:
+            turn = pending.pop()
+            if turn in self.bounds and turn not in found:
+                found[turn], count = self.bounds[turn]
+                pending += symbols(count)
+        return [*found.values()]
 
     def of(self, value: AnyValue) -> Size | None:
         """The dim that a scalar is."""
@@ -96,7 +112,8 @@ class Ranges:
         if lower is None or upper is None or not isinstance(step, int) or step < 1:
             return None
         turn = self.turns[value] = self._symbol()
-        self.claims.append(at_most(turn + 1, ceil_div(upper - lower, step)))
+        count = ceil_div(upper - lower, step)
+        self.bounds[turn] = at_most(turn + 1, count), count
         return lower + step * turn
 
     def _computed(self, op: Any) -> Size | None:
@@ -138,5 +155,4 @@ class Ranges:
             case _:
                 return None
         low, high = interval(found)
-        # Integers wrap, and dims do not.
-        return found if low > -(1 << 120) and high < 1 << 120 else None
+        return found if low > -WRAPS and high < WRAPS else None

@@ -9,27 +9,26 @@ from ....ir import tile
 from ....ir.payloads import Number
 from ..emit import nothing
 from ..parts import Stage
-from ..schedule import Schedule
-from .digits import Line
-from .job import Job, line_of
+from .job import Job
 from .keys import key_of, sorts_last
+from .line import Line, line_of
 
 
-def sort_short(job: Job, width: int, schedule: Schedule) -> Stage:
+def sort_short(job: Job, width: int) -> Stage:
     """One stage, for lines of at most `width` elements."""
     kept = job.length if job.count is None else job.count
-    draft = job.draft(f"short_{width}", [*job.sources(), *job.results(kept)], schedule)
-    zero = draft.sizes.number(0)
+    draft = job.draft(f"short_{width}", [*job.sources(), *job.results(kept)])
+    zero = draft.size(0)
     views = [line_of(draft, job, view) for view in draft.views]
     line = Line.of(job, views[: job.arrays], zero)
     tiles = [
-        draft.emit(tile.Iota, shape=(width,), axis=0, dtype=dtype)
+        draft.iota(dtype, 0, width)
         if view is None
         else draft.emit(tile.Load, view, [zero], shape=(width,), padding=_last(job, column))
         for column, (view, dtype) in enumerate(zip(line.views, line.dtypes, strict=True))
     ]
     keys = [key_of(draft, each, job.descending) for each in tiles[: job.keys]]
-    ordered = draft.builder.emit_all(tile.Sort, [*keys, *tiles], axis=0, keys=job.keys)
+    ordered = draft.builders[-1].emit_all(tile.Sort, [*keys, *tiles], axis=0, keys=job.keys)
     for target, made in zip(views[job.arrays :], ordered[job.keys :], strict=True):
         draft.store(target, made, [zero])
     return job.stage(draft)
