@@ -53,6 +53,7 @@ def _bound(func: Func, machine: Machine, ranges: Ranges, splits: Splits) -> Func
     emitter = Emitter(made.body)
     binding = Binding(machine, lanes_of(func, machine), ranges, emitter, RULES)
     binding.splits, binding.streamed = splits, streamed_ops(func)
+    binding.ahead = func.attributes.get("tile", {}).get("ahead", 0)
     symbols: dict[Symbol, Index] = {}
     for argument in func.arguments:
         binding.values[argument] = _argument(argument, made.body, symbols)

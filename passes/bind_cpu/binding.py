@@ -54,6 +54,7 @@ class Binding:
         self.values: dict[AnyValue, Any] = {}
         self.known: frozenset[Key] = frozenset()
         self.splits = Splits.ALL
+        self.ahead = 0
         self.streamed: set[Op] = set()
 
     def run(self, ops: Iterable[Op]) -> None:

@@ -41,6 +41,7 @@ class KernelShape:
     reduced axis. `transposed`: some read runs along another axis, which is tiled by "m". `live`:
     how many tiles are needed at once. `costly`: there are functions such as exp, or divisions.
     `once`: all that is read is reduced in one run along the reduced axes, and not needed again.
+    `search`: places of extremes are looked for.
     """
 
     kind: str
@@ -51,13 +52,15 @@ class KernelShape:
     live: int = 0
     costly: bool = False
     once: bool = False
+    search: bool = False
 
 
 Schedule = Mapping[str, int]
 """`n`: elements of a tile along the vector axis; `m`: along the other axis of a transposed read;
-`lanes`: at most so many of a vector at once, where a register has more; `unroll`: rows that are
-reduced at once where vectors run along a parallel axis; `wide`: elements of a row that stream past
-one program there, whose sums wait in memory, or without it one tile. Where vectors run along the
+`lanes`: at most so many of a vector at once, where a register has more; `ahead`: so many bytes
+before they are read, lines of memory are asked for; `unroll`: rows that are reduced at once where
+vectors run along a parallel axis; `wide`: elements of a row that stream past one program there,
+whose sums wait in memory, or without it one tile. Where vectors run along the
 reduced axis, one program sums `across` so many rows as they pass, unless a row has more than
 `columns` elements; without it, sums across rows are a kernel of their own.
 
@@ -97,6 +100,7 @@ def shape_of(kernel: Kernel) -> KernelShape:
         live=_live(kernel, wide),
         costly=any(isinstance(node.op, COSTLY) for node in wide),
         once=_once(kernel),
+        search=any(isinstance(node.op, ArgReduction) for node in kernel.nodes),
     )
 
 

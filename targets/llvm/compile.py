@@ -8,6 +8,7 @@ does: schedules and printers decide about these.
 from collections.abc import Generator
 from contextlib import contextmanager
 from functools import cache
+from threading import Lock
 from typing import Any
 
 from .library import llvm
@@ -20,6 +21,7 @@ kernel faster. What they miss, such as what does not change in a loop, the code 
 AS_WRITTEN = "-disable-lsr"
 """LLVM would look for the best way to count in each loop, which took more time than all else, and
 found what `emit/addresses.py` writes."""
+_EMITTING = Lock()
 
 
 class CompileError(Exception):
@@ -64,13 +66,14 @@ def optimise(module: Any, target: Any) -> None:
 
 @contextmanager
 def _as_written() -> Generator[None]:
-    """Loops keep their counters. The setting is LLVM's own, so others who compile in this process
-    find it as they left it."""
-    llvm().set_option("", f"{AS_WRITTEN}=true")
-    try:
-        yield
-    finally:
-        llvm().set_option("", f"{AS_WRITTEN}=false")
+    """Loops keep their counters. The setting is that of the whole process: other threads of ours
+    wait, and other libraries that compile with LLVM find it as they left it."""
+    with _EMITTING:
+        llvm().set_option("", f"{AS_WRITTEN}=true")
+        try:
+            yield
+        finally:
+            llvm().set_option("", f"{AS_WRITTEN}=false")
 
 
 @cache

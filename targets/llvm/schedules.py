@@ -20,6 +20,8 @@ PLAIN = 2
 FETCHED = 32
 """The bytes of a vector where numbers are only read and summed: memory gives a tenth less to wider
 ones, each of which takes a whole line of a cache, or parts of two."""
+AHEAD = 256
+"""And so many bytes before they are read they are asked for, which gains another tenth."""
 WIDE = 16384
 """So many bytes of a row stream past a program at once: long runs of memory, while a few sums of
 each column stay in the level-1 cache."""
@@ -76,18 +78,24 @@ def chooser(machine: Machine) -> Callable[[KernelShape], Schedule]:
             vectors = 1 if shape.kind == "map" else 2
         if shape.transposed:
             return {"n": lanes, "m": lanes}
-        if shape.kind == "rows" and not shape.vector_reduced:
-            rows = ROWS if shape.once and shape.live <= PLAIN else 1
-            wide = WIDE // shape.widest.itemsize
-            return {"n": lanes * vectors, "unroll": rows, "wide": wide}
         if shape.kind == "rows":
-            most = FETCHED if shape.once and not shape.costly else machine.vector_bytes
-            few = max(lanes * most // machine.vector_bytes, 1)
-            schedule = {"n": lanes * vectors, "across": ACROSS, "columns": COLUMNS}
-            return schedule | ({"lanes": few} if few < lanes else {})
+            return {"n": lanes * vectors, **_rows(machine, shape)}
         return {"n": lanes * vectors}
 
     return choose
+
+
+def _rows(machine: Machine, shape: KernelShape) -> Schedule:
+    """How rows pass where vectors run along them, and where they run across."""
+    if not shape.vector_reduced:
+        rows = ROWS if shape.once and shape.live <= PLAIN else 1
+        return {"unroll": rows, "wide": WIDE // shape.widest.itemsize}
+    schedule = {"across": ACROSS, "columns": COLUMNS}
+    summed = shape.once and not (shape.costly or shape.search)
+    if summed and machine.vector_bytes > FETCHED:
+        few = machine.lanes(shape.widest) * FETCHED // machine.vector_bytes
+        return {**schedule, "lanes": max(few, 1), "ahead": AHEAD}
+    return schedule
 
 
 def _product(machine: Machine, lanes: int, itemsize: int) -> Schedule:
