@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import sha256
+from string import digits
 
 from ..ir.func import Func
 from ..ir.printer import print_func
@@ -37,6 +38,14 @@ def _renamed(text: str, names: Mapping[str, str]) -> str:
 
     def other(found: re.Match[str]) -> str:
         before = text[found.start() - 1]
-        return found[0] if before.isalnum() or before in "_%@" else names[found[0]]
+        word = found[0]
+        return word if before.isalnum() or before in "_%@" else names.get(word, word)
 
-    return re.sub(rf"({'|'.join(map(re.escape, names))})(?!\w)", other, text)
+    return _words(frozenset([name.rstrip(digits) for name in names])).sub(other, text)
+
+
+@lru_cache(1024)
+def _words(stems: frozenset[str]) -> re.Pattern[str]:
+    """What finds words that begin so and end with digits, or without any: sizes are mostly counted,
+    and one expression serves many kernels."""
+    return re.compile(rf"(?:{'|'.join(map(re.escape, sorted(stems)))})\d*(?!\w)")
