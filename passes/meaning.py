@@ -13,14 +13,15 @@ from string import digits
 from ..ir.func import Func
 from ..ir.printer import print_func
 
-_HEAD = re.compile(r"@\w+(<[^(]*>)?")
+HEAD = re.compile(r"@\w+(<[^(]*>)?")
+"""The name of a func, and its sizes with their bounds, where its text begins."""
 
 
 def named_by_meaning(func: Func, bounded: bool = True) -> str:
     """A name that funcs share if they differ in names alone: theirs, of their sizes, of values. If
     not `bounded`, the bounds of sizes may differ too."""
     text = print_func(func, numbered=True)
-    text = text.replace(f"@{func.name}", "", 1) if bounded else _HEAD.sub("", text, count=1)
+    text = text.replace(f"@{func.name}", "", 1) if bounded else HEAD.sub("", text, count=1)
     return _named(text, tuple([symbol.name for symbol in func.symbols]))
 
 

@@ -70,11 +70,12 @@ def _bound(func: Func, machine: Machine, ranges: Ranges, splits: Splits) -> Func
 
 def lanes_of(func: Func, machine: Machine) -> int:
     """How many lanes the vectors of a kernel have: as many as a register holds of its widest dtype,
-    but that 64-bit integers, which are places mostly, may fill two."""
+    but that 64-bit integers, which are places mostly, may fill two; or fewer, as the schedule says.
+    """
     values = [value for op in func.walk() for value in op.results if isinstance(value.type, Tile)]
     dtypes = {value.dtype for value in values}
-    most = func.attributes.get("tile", {}).get("lanes", machine.vector_bytes)
-    return min([most, *[machine.lanes(dtype) for dtype in dtypes - {i64} or dtypes]])
+    held = min([machine.lanes(dtype) for dtype in dtypes - {i64} or dtypes], default=1)
+    return min(held, func.attributes.get("tile", {}).get("lanes", held))
 
 
 def _argument(argument: AnyValue, body: Block, symbols: dict[Symbol, Index]) -> AnyValue | Memory:

@@ -5,7 +5,6 @@ text of an LLVM module, an object.
 Never: an op of a step, or anything that is kept; several processes do this at once.
 """
 
-import re
 from hashlib import sha256
 from math import gcd
 
@@ -15,7 +14,7 @@ from ...ir.parser import parse
 from ...ir.printer import print_func
 from ...passes.bind_cpu import bind_cpu
 from ...passes.expand import expand
-from ...passes.meaning import named_by_meaning
+from ...passes.meaning import HEAD, named_by_meaning
 from .compile import compile_text
 from .machines import CPU
 from .printer import print_llvm
@@ -24,7 +23,6 @@ LARGEST = 1 << 39
 """More numbers than an axis has; proofs go as far as products of three such sizes."""
 MULTIPLE = 64
 """A size that is a multiple of something matters where blocks and vectors fit into it."""
-_HEAD = re.compile(r"@\w+(<[^(]*>)?")
 
 
 def name_of(func: Func) -> str:
@@ -38,7 +36,7 @@ def text_of(func: Func, name: str) -> str:
     """The text of a func under another name, for all sizes for which its code may be used."""
     sizes = ", ".join([f"{symbol.name}: {bounds_of(symbol)}" for symbol in func.symbols])
     head = f"@{name}<{sizes}>" if sizes else f"@{name}"
-    return _HEAD.sub(lambda _: head, print_func(func), count=1)
+    return HEAD.sub(lambda _: head, print_func(func), count=1)
 
 
 def bounds_of(symbol: Symbol) -> str:

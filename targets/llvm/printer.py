@@ -37,11 +37,7 @@ def _attributes(machine: CPU) -> str:
     """What holds for all functions; no loop may be taken for a function of the C library."""
     settings = {"target-cpu": machine.cpu, "target-features": machine.features}
     if machine.vector_bytes == WIDEST:
-        import os
-
-        settings["prefer-vector-width"] = os.environ.get("PVW", "512")
-        if os.environ.get("PVW"):
-            settings["min-legal-vector-width"] = "0"
+        settings["prefer-vector-width"] = "512"
     listed = " ".join([f'"{name}"="{value}"' for name, value in settings.items() if value])
     return f'attributes #0 = {{ nounwind "no-builtins" {listed} }}\n'
 
