@@ -113,7 +113,7 @@ def launched(step: Module, sizes: Mapping[str, int]) -> list[Func]:
     program = Program(step, Code(step, {}), Pool())
     known = {symbol: sizes[symbol.name] for symbol in step.main.symbols}
     names = Preparation(program, known).launched(step.main.body)
-    return [step[name] for name in dict.fromkeys(names)]
+    return [program.code.func(name) for name in dict.fromkeys(names)]
 
 
 def measure(function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:

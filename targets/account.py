@@ -43,7 +43,8 @@ class Condition:
 class Stage:
     """One launch of a kernel, or of a part of one: its grid, the schedule of its tiles, when it is
     made, and how many kernels it runs `together` with others; `interpreted` says why it is no
-    machine code, where it is none."""
+    machine code, where it is none, and `version` what another version of it is for, if there is
+    one."""
 
     name: str
     grid: Shape
@@ -51,6 +52,7 @@ class Stage:
     conditions: tuple[Condition, ...]
     interpreted: str
     together: int = 1
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +85,10 @@ def make_account(
     together: Mapping[str, int],
     interpreted: Mapping[str, str],
     names: Sequence[str],
+    versions: Mapping[str, str] = {},
 ) -> Account:
-    """The account of a step of kernels, some of which are launched `together` with others;
-    `names` are what people call its arguments."""
+    """The account of a step of kernels, some of which are launched `together` with others, and some
+    have other `versions`; `names` are what people call its arguments."""
     _name(fused.part.clusters.graph.func, names)
     stages: dict[str, list[Stage]] = {}
     times: dict[str, Size] = {}
@@ -100,6 +103,7 @@ def make_account(
             conditions,
             reason,
             together.get(launch.kernel, 1),
+            versions.get(launch.kernel, ""),
         )
         known = stages.setdefault(name, [])
         known += [made] if made not in known else []

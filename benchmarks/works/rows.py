@@ -2,7 +2,8 @@
 last and the first axis.
 
 Backward is the gradient of the first inputs (of a norm: of its weights, too) for a given cotangent,
-timed alone: from what each library's forward pass kept.
+timed alone: from what each library's forward pass kept. Norms multiply by 1 / √variance, as
+PyTorch's kernels do: one division a row.
 """
 
 from collections.abc import Callable, Iterator
@@ -30,13 +31,13 @@ def layer_norm(np_like: Any, x: Any, weight: Any, bias: Any, axis: int) -> Any:
     mean = np_like.mean(x, axis=axis, keepdims=True)
     centred = x - mean
     variance = np_like.mean(centred * centred, axis=axis, keepdims=True)
-    return centred / np_like.sqrt(variance + EPSILON) * weight + bias
+    return centred * (1 / np_like.sqrt(variance + EPSILON)) * weight + bias
 
 
 def rms_norm(np_like: Any, x: Any, weight: Any, axis: int) -> Any:
     """Mean square 1, then the weight."""
     square = np_like.mean(x * x, axis=axis, keepdims=True)
-    return x / np_like.sqrt(square + EPSILON) * weight
+    return x * (1 / np_like.sqrt(square + EPSILON)) * weight
 
 
 def cross_entropy(np_like: Any, x: Any, wanted: Any, axis: int) -> Any:

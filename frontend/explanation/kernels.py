@@ -65,8 +65,8 @@ class ExplainedArray(NamedTuple):
 
 
 class ExplainedStage(NamedTuple):
-    """A launch: is it made at these sizes (None if nobody knows yet), and else at which; and how
-    many kernels it runs `together`."""
+    """A launch: is it made at these sizes (None if nobody knows yet), and else at which; how many
+    kernels it runs `together`; and what another `version` is for, if there is one."""
 
     name: str
     grid: str
@@ -75,6 +75,7 @@ class ExplainedStage(NamedTuple):
     conditions: str
     interpreted: str
     together: int
+    version: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,4 +219,5 @@ def _stage(stage: Stage, sizes: Sizes) -> ExplainedStage:
         ", ".join(map(str, stage.conditions)),
         stage.interpreted,
         stage.together,
+        stage.version,
     )

@@ -91,7 +91,9 @@ def launched(stage: ExplainedStage) -> str:
     """A launch that is made, or may be."""
     unless = "" if stage.is_made else f", if {stage.conditions}"
     together = f", in one launch of {stage.together}" if stage.together > 1 else ""
-    return f"{stage.name}, {stage.grid} program{'' if stage.grid == '1' else 's'}{together}{unless}"
+    version = f"; another version {stage.version}" if stage.version else ""
+    programs = f"{stage.grid} program{'' if stage.grid == '1' else 's'}"
+    return f"{stage.name}, {programs}{together}{unless}{version}"
 
 
 def launched_else(kernel: ExplainedKernel) -> list[str]:

@@ -16,16 +16,25 @@ from .memory import Allocate, Length, Load, Prefetch, Store
 from .places import LaneCount, LaneId, ProgramCount, ProgramId
 from .run import run_loops
 from .subgroup import Barrier, SubgroupBroadcast, SubgroupReduce, SubgroupShuffle
-from .vector_memory import Gather, LoadMasked, LoadVector, Scatter, StoreMasked, StoreVector
+from .vector_memory import (
+    LINE,
+    Gather,
+    LoadMasked,
+    LoadVector,
+    Scatter,
+    StoreMasked,
+    StorePastCaches,
+    StoreVector,
+)
 from .vectors import Concat, Extract, Insert, Iota, Reduce, Shuffle, Splat
 
 __all__ = [
-    "INDICES", "Allocate", "Atomic", "AtomicKind", "Barrier", "Binary", "BinaryKind", "Bitcast",
-    "Cast", "Compare", "CompareKind", "Computation", "Concat", "Constant", "Extract", "For",
-    "FragmentFill", "FragmentLoad", "FragmentMultiplyAccumulate", "FragmentStore",
-    "FusedMultiplyAdd", "Gather", "If", "Insert", "Iota", "LaneCount", "LaneId", "Layout",
-    "Length", "Load", "LoadMasked", "LoadVector", "LoopOp", "Prefetch", "ProgramCount",
-    "ProgramId", "Reduce", "ReduceKind", "Register", "Scatter", "Scope", "Select", "Shuffle",
-    "Splat", "Store", "StoreMasked", "StoreVector", "SubgroupBroadcast", "SubgroupReduce",
+    "INDICES", "LINE", "Allocate", "Atomic", "AtomicKind", "Barrier", "Binary", "BinaryKind",
+    "Bitcast", "Cast", "Compare", "CompareKind", "Computation", "Concat", "Constant", "Extract",
+    "For", "FragmentFill", "FragmentLoad", "FragmentMultiplyAccumulate", "FragmentStore",
+    "FusedMultiplyAdd", "Gather", "If", "Insert", "Iota", "LaneCount", "LaneId", "Layout", "Length",
+    "Load", "LoadMasked", "LoadVector", "LoopOp", "Prefetch", "ProgramCount", "ProgramId", "Reduce",
+    "ReduceKind", "Register", "Scatter", "Scope", "Select", "Shuffle", "Splat", "Store",
+    "StoreMasked", "StorePastCaches", "StoreVector", "SubgroupBroadcast", "SubgroupReduce",
     "SubgroupShuffle", "Unary", "UnaryKind", "While", "run_loops",
 ]  # fmt: skip

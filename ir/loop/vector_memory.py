@@ -8,7 +8,7 @@ from typing import Any
 
 from ..declare import Attr, Effect, Operand, Result, among, same_as
 from ..dtypes import boolean
-from ..errors import require
+from ..errors import ExecutionError, require
 from ..payloads import Array
 from ..types import Buffer, Scalar, Vec
 from .base import INDICES, VALUES, LoopOp
@@ -16,6 +16,8 @@ from .bounds import checked, contiguous, read_lanes, write_lanes
 from .memory import require_element
 
 MASK = frozenset({boolean})
+LINE = 64
+"""The bytes of a line of the caches."""
 
 
 class LoadVector(LoopOp, name="loop.load_vector", effects=(Effect.READ,)):
@@ -63,6 +65,28 @@ class StoreVector(LoopOp, name="loop.store_vector", effects=(Effect.WRITE,)):
 
     def run(self, frame: Any, buffer: Array, index: Array, value: Array) -> tuple[()]:
         buffer[checked(self, buffer, contiguous(index, len(value)))] = value
+        return ()
+
+
+class StorePastCaches(LoopOp, name="loop.store_past_caches", effects=(Effect.WRITE,)):
+    """Put the lanes of a vector from an index on, in memory directly: nobody reads them soon.
+
+    The buffer begins at a line of the caches, and the lanes are a part of one, or begin where one
+    does.
+    """
+
+    buffer: Operand[Buffer] = among(VALUES)
+    index: Operand[Scalar] = among(INDICES)
+    value: Operand[Vec] = among(VALUES)
+
+    def check(self) -> None:
+        require_element(self.buffer.type, self.value.type)
+
+    def run(self, frame: Any, buffer: Array, index: Array, value: Array) -> tuple[()]:
+        places = checked(self, buffer, contiguous(index, len(value)))
+        if int(index) * value.itemsize % min(value.nbytes, LINE):
+            raise ExecutionError(f"{self.name}: index {index} is within a line", self.location)
+        buffer[places] = value
         return ()
 
 
@@ -125,4 +149,7 @@ def _require_lanes(name: str, vector: Vec, like: Vec) -> None:
     require(vector.lanes == like.lanes, f"{name} has {vector.lanes} lanes, expected {like.lanes}")
 
 
-__all__ = ["Gather", "LoadMasked", "LoadVector", "Scatter", "StoreMasked", "StoreVector"]
+__all__ = [
+    "LINE", "Gather", "LoadMasked", "LoadVector", "Scatter", "StoreMasked", "StorePastCaches",
+    "StoreVector",
+]  # fmt: skip

@@ -16,6 +16,7 @@ from ..dims import Size
 from ..errors import Unmet, require
 from ..payloads import Array
 from ..types import Tensor
+from ..values import AnyValue
 from .axes import check_distinct, other_axes, shifted
 from .base import Tangents, TensorOp, Values, check_axes, rebuilt, shape_of
 from .rules import again, emit, same_op
@@ -99,16 +100,30 @@ class Broadcast(TensorOp, name="tensor.broadcast"):
 
     jvp = same_op
 
+    @property
+    def kept(self) -> list[int]:
+        """The axes of the result along which x is not repeated, in the order of x."""
+        sizes = dict(zip(self.axes, self.x.shape, strict=True))
+        return [axis for axis, size in sizes.items() if size == self.shape[axis]]
+
+    @property
+    def repeated(self) -> tuple[int, ...]:
+        """The others."""
+        return other_axes(len(self.shape), self.kept)
+
     def transpose(self, builder: Builder, operands: Tangents, cotangents: Tangents) -> Tangents:
         c: Any = cotangents[0]
-        sizes = dict(zip(self.axes, self.x.shape, strict=True))
-        kept = [axis for axis, size in sizes.items() if size == self.shape[axis]]
-        if len(kept) < len(self.shape):
-            c = emit(builder, "reduce_sum", c, other_axes(len(self.shape), kept))
+        if self.repeated:
+            c = emit(builder, "reduce_sum", c, self.repeated)
+        return (self.once(builder, c),)
+
+    def once(self, builder: Builder, sums: Any) -> AnyValue:
+        """What is left without the axes along which x is repeated, as x has it."""
+        kept = self.kept
         order = tuple(sorted(kept).index(axis) for axis in kept)
         if order != tuple(range(len(kept))):
-            c = emit(builder, "permute", c, order)
-        return (c if c.shape == self.x.shape else emit(builder, "reshape", c, self.x.shape),)
+            sums = emit(builder, "permute", sums, order)
+        return sums if sums.shape == self.x.shape else emit(builder, "reshape", sums, self.x.shape)
 
     def batching(
         self, builder: Builder, operands: Values, batched: tuple[bool, ...], size: Size

@@ -18,6 +18,7 @@ from ...ir.types import INDEX, Buffer, Scalar, Space, Tile, View
 from ...ir.values import AnyValue, Block
 from ..dead import sweep
 from ..machine import Machine
+from ..past_caches import stores_past_caches
 from ..ranges import Ranges
 from .binding import Binding, Memory, Splits
 from .checks import Check, not_beyond, not_negative, open_checks
@@ -53,6 +54,7 @@ def _bound(func: Func, machine: Machine, ranges: Ranges, splits: Splits) -> Func
     emitter = Emitter(made.body)
     binding = Binding(machine, lanes_of(func, machine), ranges, emitter, RULES)
     binding.splits, binding.streamed = splits, streamed_ops(func)
+    binding.past_caches.update(stores_past_caches(func, ranges))
     binding.ahead = func.attributes.get("tile", {}).get("ahead", 0)
     symbols: dict[Symbol, Index] = {}
     for argument in func.arguments:

@@ -56,6 +56,7 @@ class Binding:
         self.splits = Splits.ALL
         self.ahead = 0
         self.streamed: set[Op] = set()
+        self.past_caches: set[Op] = set()
 
     def run(self, ops: Iterable[Op]) -> None:
         """Bind ops in order, but for those that are bound already, or element by element later."""

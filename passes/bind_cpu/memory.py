@@ -18,8 +18,6 @@ from .registers import Registers, Shape, registers
 from .transpose import swapped
 from .when import choose, when
 
-LINE = 64
-"""The bytes of a line of the caches."""
 SEEN_ONCE = 0
 """How long a number that is read once is worth keeping."""
 
@@ -72,7 +70,7 @@ def _ask_ahead(access: Access, distance: int) -> None:
         return
     for place in access.places:
         begun = place[-1] * access.width * itemsize
-        if begun % LINE == 0 and access.mask(place) is None:
+        if begun % loop.LINE == 0 and access.mask(place) is None:
             at = access.emitter.sum(access.address(place), distance // itemsize)
             index = access.emitter.value(at)
             access.emitter.emit_all(loop.Prefetch, access.memory.buffer, index, locality=SEEN_ONCE)
@@ -131,13 +129,14 @@ def bind_store(binding: Binding, op: tile.Store) -> tuple[()]:
     turned = access.turned(binding)
     if turned is not None:
         access, value = turned.access, swapped(binding, value, turned.axis)
+    past_caches = op in binding.past_caches
     for place, part in zip(access.places, value.values, strict=True):
-        store_part(access, place, part)
+        store_part(access, place, part, past_caches)
     return ()
 
 
-def store_part(access: Access, place: Shape, part: AnyValue) -> None:
-    """Store what of a part lies inside."""
+def store_part(access: Access, place: Shape, part: AnyValue, past_caches: bool = False) -> None:
+    """Store what of a part lies inside; whole vectors perhaps past the caches."""
     emitter, buffer, mask = access.emitter, access.memory.buffer, access.mask(place)
     if access.width == 1:
         _store_number(access, place, part, mask)
@@ -146,7 +145,8 @@ def store_part(access: Access, place: Shape, part: AnyValue) -> None:
         emitter.emit_all(loop.Scatter, buffer, access.indices(place), part, every)
     elif mask is None:
         at = _first(access, place)
-        emitter.emit_all(loop.StoreVector, buffer, at, _in_memory(access, part))
+        op = loop.StorePastCaches if past_caches else loop.StoreVector
+        emitter.emit_all(op, buffer, at, _in_memory(access, part))
     else:
         at, value = _first(access, place), _in_memory(access, part)
         emitter.emit_all(loop.StoreMasked, buffer, at, value, _in_memory(access, mask))

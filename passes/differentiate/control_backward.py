@@ -19,6 +19,7 @@ from .. import dead
 from ..copying import copy_ops
 from .backward import Backward, Rule
 from .regions import apart, closed, filled_in, in_any, opened, parted, some, spaced
+from .sums import SUMS
 
 
 def cond(backward: Backward, op: tensor.Cond, given: Tangents) -> None:
@@ -109,6 +110,7 @@ CONTROL: Mapping[type[Op], Rule] = {
     tensor.Loop: loop,
     tensor.Checkpoint: checkpoint,
     tensor.LinearCall: linear_call,
+    **SUMS,
 }
 
 

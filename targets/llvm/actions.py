@@ -147,7 +147,7 @@ def _inside(preparation: "Preparation", op: step.Inside) -> Action:
 
 
 def _launch(preparation: "Preparation", op: step.Launch) -> Action:
-    kernel = preparation.program.code.get(op.kernel)
+    kernel = preparation.program.code.get(preparation.kernel(op))
     return _interpreted(preparation, op) if kernel is None else _compiled(preparation, op, kernel)
 
 

@@ -16,6 +16,7 @@ from ...ir.errors import IRError
 from ...ir.func import Func, Module
 from ...ir.types import View
 from ...passes.collector import collector_paused
+from ...passes.past_caches import past_caches
 from .build import build
 from .kernel import Kernel
 from .lower import name_of
@@ -32,10 +33,25 @@ class Code:
         self.refused = dict(refused)
         self._funcs = {func.name: func for func in module if _of_tiles(func)}
         self._kernels: dict[str, Kernel] = {}
+        self._past_caches: dict[tuple[str, tuple[int, ...]], Func | None] = {}
 
     def get(self, name: str) -> Kernel | None:
         """The kernel of that name; None if it has no code."""
         return self._kernels.get(name)
+
+    def func(self, name: str) -> Func:
+        """A kernel as tiles."""
+        return self._funcs[name]
+
+    def past_caches(self, name: str, arguments: tuple[int, ...]) -> Func | None:
+        """The version of a kernel which writes these past the caches; None if there is none."""
+        key = (name, arguments)
+        if key not in self._past_caches:
+            made = past_caches(self._funcs[name], arguments) if name in self._funcs else None
+            if made is not None:
+                self._funcs[made.name] = made
+            self._past_caches[key] = made
+        return self._past_caches[key]
 
     def __len__(self) -> int:
         return len(self._kernels)

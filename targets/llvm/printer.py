@@ -57,6 +57,8 @@ def _function(func: Func, machine: CPU, metadata: Metadata) -> str:
         at = _slot(writer, "grid", axis)
         writer.program_counts.append(writer.temporary(f"programs.{axis}", f"load i64, ptr {at}"))
     _programs(writer, axes, 0)
+    if writer.past_caches:
+        writer.line("fence seq_cst")  # nobody else may find what was there before
     writer.line("ret void")
     head = f"define void @{func.name}({PARAMETERS}) #0 {{\nentry:"
     return "\n".join([head, *writer.allocas, writer.text, "}\n"])

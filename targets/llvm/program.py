@@ -6,6 +6,7 @@ Never: what a kernel computes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import prod
 from threading import Lock
 from typing import Any
 
@@ -18,12 +19,16 @@ from ...ir.func import Func, Module
 from ...ir.payloads import Array
 from ...ir.types import Shaped
 from ...ir.values import AnyValue, Block, Op
+from ...passes.past_caches import has_lines
 from .actions import PREPARE, Action, Actions, Memory, run
 from .code import Code
 from .memory import Pool
 
 Sizes = Mapping[Symbol, int]
 PREPARED_AT_MOST = 64
+PAST_CACHES = 8 << 20
+"""Results of so many bytes are not in a cache when they are read: a core has a few MiB of the one
+that all share. Of 4 MiB, as much is lost as is won of 12."""
 
 
 class Program:
@@ -88,12 +93,32 @@ class Preparation:
         """The kernels that are launched with these sizes."""
         for op in block:
             if isinstance(op, step.Launch):
-                yield op.kernel
+                yield self.kernel(op)
             regions = op.regions
             if isinstance(op, step.When):
                 regions = (self.chosen(op),)
             for region in regions:
                 yield from self.launched(region)
+
+    def kernel(self, op: step.Launch) -> str:
+        """The kernel that runs: the one that is named, or its version for large results."""
+        first, version = len(op.reads), None
+        large = [first + place for place, each in enumerate(op.writes) if self._is_large(each)]
+        if large and op.count == 1 and self._is_apart(op):
+            version = self.program.code.past_caches(op.kernel, tuple(large))
+        return op.kernel if version is None else version.name
+
+    def _is_apart(self, op: step.Launch) -> bool:
+        """Whether nothing that is written is read."""
+        return {*map(self._root, op.reads)}.isdisjoint(map(self._root, op.writes))
+
+    def _is_large(self, value: AnyValue) -> bool:
+        """Whether an array does not fit into the caches, in memory of its own, and all its rows
+        begin at lines of them."""
+        shape, dtype = self.shape(value), value.dtype.storage
+        if prod(shape) * dtype.itemsize < PAST_CACHES or not has_lines(shape, value.dtype):
+            return False
+        return isinstance(self._root(value).owner, step.Allocate)
 
     def chosen(self, op: step.When) -> Block:
         """The region that runs."""
@@ -105,10 +130,14 @@ class Preparation:
 
     def start(self, value: AnyValue) -> int:
         """Where an array is kept that begins where this one does: all that code needs to know."""
+        return self.place(self._root(value))
+
+    def _root(self, value: AnyValue) -> AnyValue:
+        """The array that this one is, with another shape."""
         op = value.op
         while isinstance(op, step.View) and self._is_shape(op):
             value, op = op.array, op.array.op
-        return self.place(value)
+        return value
 
     def size(self, size: Size) -> int:
         """What a size is."""

@@ -6,7 +6,7 @@ interpreter; `Program.code.refused` says which, and why.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ...ir.func import Func, Module
@@ -16,6 +16,7 @@ from ...passes.copying import copy_func
 from ...passes.fuse import Fused, fuse
 from ...passes.gather_launches import gather_launches
 from ...passes.meaning import named_by_meaning
+from ...passes.past_caches import past_caches
 from ...passes.tiling import tile
 from ..account import Account, make_account
 from .code import Code
@@ -23,7 +24,7 @@ from .lower import lower
 from .machines import host
 from .memory import Pool
 from .printer import print_llvm
-from .program import Program
+from .program import PAST_CACHES, Program
 from .schedules import chooser
 from .writer import Refused as NoInstruction
 
@@ -49,7 +50,8 @@ def account(module: Module, names: Sequence[str]) -> Account:
     together = gather_launches(Module([copy_func(tiled.module.main), *kernels])).together
     if len(fused.part.clusters.graph.func.arguments) > len(names):
         names = names_of_parts(module.main, names)
-    return make_account(runs, fused, tiled, together, {**tiled.refused, **refused}, names)
+    interpreted = {**tiled.refused, **refused}
+    return make_account(runs, fused, tiled, together, interpreted, names, _versions(funcs))
 
 
 def refusal(func: Func) -> str:
@@ -59,6 +61,16 @@ def refusal(func: Func) -> str:
     except (Refused, NoInstruction) as reason:
         return str(reason)
     return ""
+
+
+def _versions(funcs: Mapping[str, Func]) -> dict[str, str]:
+    """What other versions of kernels are for."""
+    large = f"writes results of {PAST_CACHES >> 20} MiB or more past the caches"
+    return {
+        name: large
+        for name, func in funcs.items()
+        if past_caches(func, range(len(func.arguments))) is not None
+    }
 
 
 def _fused(module: Module) -> Fused:

@@ -71,6 +71,7 @@ class Writer:
         self.taken: dict[str, int] = {}
         self.aliases: dict[AnyValue, str] = {}
         self.alias_of_others = ""
+        self.past_caches = False
         self.program_ids: list[str] = []
         self.program_counts: list[str] = []
         self.label = ""

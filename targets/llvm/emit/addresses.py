@@ -20,6 +20,7 @@ from ....ir.loop import (
     Prefetch,
     Store,
     StoreMasked,
+    StorePastCaches,
     StoreVector,
     While,
 )
@@ -27,7 +28,17 @@ from ....ir.values import AnyValue, Block, Op
 from .. import types
 from ..writer import Writer
 
-ACCESSES = (Load, LoadVector, LoadMasked, Store, StoreVector, StoreMasked, Atomic, Prefetch)
+ACCESSES = (
+    Load,
+    LoadVector,
+    LoadMasked,
+    Store,
+    StoreVector,
+    StorePastCaches,
+    StoreMasked,
+    Atomic,
+    Prefetch,
+)
 """The ops that have one index."""
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from ....ir.dtypes import Kind, boolean, f32, f64, i64, u64
 from ....ir.loop import (
+    LINE,
     Allocate,
     Atomic,
     AtomicKind,
@@ -20,6 +21,7 @@ from ....ir.loop import (
     Scatter,
     Store,
     StoreMasked,
+    StorePastCaches,
     StoreVector,
 )
 from ....ir.types import Scalar, Vec
@@ -35,6 +37,8 @@ WHOLE = (f32, f64, i64, u64)
 """The dtypes that no instruction makes narrower on their way to memory."""
 MASKS = (8, 16, 32, 64)
 """The lanes of vectors whose masks have registers."""
+SHORTEST_PAST_CACHES = 16
+"""The bytes of the shortest vector that goes past the caches."""
 A = AtomicKind
 ATOMICS: dict[tuple[AtomicKind, Kind], str] = {
     (A.ADD, Kind.FLOAT): "fadd",
@@ -77,6 +81,18 @@ def print_store(writer: Writer, op: Any) -> None:
     value = _stored(writer, op.value)
     at = address(writer, op)
     writer.line(f"store {held} {value}, ptr {at}, {_align(buffer)}{writer.alias(buffer)}")
+
+
+def print_store_past_caches(writer: Writer, op: StorePastCaches) -> None:
+    """Lanes that go past the caches fill lines, or halves or fourths of one."""
+    if _bytes(op.value) < SHORTEST_PAST_CACHES:
+        print_store(writer, op)
+        return
+    held, value = types.in_memory(op.value.type), _stored(writer, op.value)
+    at = address(writer, op)
+    how = f"align {min(_bytes(op.value), LINE)}, !nontemporal {writer.metadata.note('!{i32 1}')}"
+    writer.line(f"store {held} {value}, ptr {at}, {how}{writer.alias(op.buffer)}")
+    writer.past_caches = True
 
 
 def print_load_masked(writer: Writer, op: LoadMasked) -> None:
@@ -154,6 +170,10 @@ def _kept(writer: Writer, mask: AnyValue) -> str:
     )
 
 
+def _bytes(value: AnyValue) -> int:
+    return value.type.lanes * value.dtype.storage.itemsize
+
+
 def _align(buffer: AnyValue) -> str:
     return f"align {buffer.dtype.itemsize}"
 
@@ -188,6 +208,7 @@ TABLE: Printers = {
     LoadVector: print_load,
     LoadMasked: print_load_masked,
     Store: print_store,
+    StorePastCaches: print_store_past_caches,
     StoreVector: print_store,
     StoreMasked: print_store_masked,
     Gather: print_gather,

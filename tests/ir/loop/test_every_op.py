@@ -199,6 +199,12 @@ SAMPLES = {
         {"buffer": memory(), "index": (I64, 2), "y": Y, "mask": (MASK, SOME)},
         after=floats(1, 2, 2, 4, 4),
     ),
+    "loop.store_past_caches": Sample(
+        "loop.store_past_caches %buffer, %zero, %y",
+        "",
+        {"buffer": memory(), "zero": (I64, 0), "y": Y},
+        after=floats(2, 3, 4, 4, 5),
+    ),
     "loop.store_vector": Sample(
         "loop.store_vector %buffer, %index, %y",
         "",

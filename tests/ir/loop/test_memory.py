@@ -55,8 +55,8 @@ ACCESSES = {
         "loop.fragment_store %buffer, %index, %stride, %x", "", {"stride": (I64, 3), "x": MATRIX}, 5
     ),
 }
-# These take a vector of indices; a prefetch touches nothing.
-OTHERS = {"loop.gather", "loop.scatter", "loop.prefetch"}
+# These take a vector of indices, or only some; a prefetch touches nothing.
+OTHERS = {"loop.gather", "loop.scatter", "loop.store_past_caches", "loop.prefetch"}
 
 
 def touch(access: Access, length: int, index: int) -> Any:
@@ -94,6 +94,25 @@ def test_an_index_outside_is_an_error(name: str, length: int) -> None:
         said = f"^kernel.ir:2: {name}: index {outside} is outside a buffer of length {length}$"
         with pytest.raises(ExecutionError, match=said):
             touch(access, length, index)
+
+
+@pytest.mark.parametrize(
+    ("index", "said"),
+    [(4, None), (8, None), (28, None), (2, "within a line"), (30, "outside"), (-4, "outside")],
+)
+def test_what_goes_past_the_caches_fills_a_part_of_a_line(index: int, said: str | None) -> None:
+    func = op(
+        "loop.store_past_caches %buffer, %index, %x",
+        buffer=BUFFER, index=I64, x="vec<4, i32>",
+    )  # fmt: skip
+    buffer, x = np.zeros(32, np.int32), np.arange(1, 5, dtype=np.int32)
+    if said is None:
+        interpret(func, buffer, index, x)
+        assert [*buffer[index : index + 4]] == [1, 2, 3, 4]
+    else:
+        with pytest.raises(ExecutionError, match=said):
+            interpret(func, buffer, index, x)
+    assert np.count_nonzero(buffer) == (4 if said is None else 0)
 
 
 @pytest.mark.parametrize("name", ["loop.store", "loop.store_vector", "loop.fragment_store"])

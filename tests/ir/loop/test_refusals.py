@@ -146,6 +146,10 @@ REFUSALS: dict[str, tuple[str, str, dict[str, str], str]] = {
         {"b": BUFFER, "i": I64, "m": "vec<2, bool>", "x": VECTOR},
         "mask has 2 lanes, expected 3",
     ),
+    "loop.store_past_caches": (
+        "loop.store_past_caches %b, %i, %x", "", {"b": BUFFER, "i": I64, "x": F32},
+        "value has type scalar<f32>, expected a vec",
+    ),
     "loop.store_vector": (
         "loop.store_vector %b, %i, %x", "", {"b": BUFFER, "i": I64, "x": F32},
         "value has type scalar<f32>, expected a vec",

@@ -1,0 +1,130 @@
+"""Sums of cotangents that need not wait for each other.
+
+Comes in: a broadcast, of which the backward sweep asks the cotangent: the sum of that of its
+result. Goes out: the sum. Where numbers of whole rows are factors in it, and are themselves sums
+along the rows, it is taken of what is left without them: a layer norm's gradient then goes through
+its rows twice, and not three times.
+Never: a sum that is pulled apart for another reason; one would become several.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...ir import tensor
+from ...ir.builder import Builder
+from ...ir.tensor.axes import other_axes
+from ...ir.tensor.base import Tangents
+from ...ir.tensor.reduce import Reduction
+from ...ir.values import AnyValue, Op
+from .backward import Backward, Rule
+
+MOST_VALUES = 64
+"""So many values are asked at most whether they are sums, or made of one."""
+TERMS = (tensor.Negate, tensor.Add, tensor.Subtract)
+ARITHMETIC = (*TERMS, tensor.Multiply, tensor.Divide)
+
+
+def broadcast(backward: Backward, op: tensor.Broadcast, given: Tangents) -> None:
+    """A broadcast, of whatever."""
+    (cotangent,) = given
+    assert cotangent is not None
+    sums = _Sums(backward.builder, op.repeated)
+    if op.repeated and sums.wait(cotangent):
+        backward.add(op.operands, (op.once(backward.builder, sums.of(cotangent)),))
+    else:
+        backward.add(op.operands, op.transpose(backward.builder, (None,), given))
+
+
+SUMS: Mapping[type[Op], Rule] = {tensor.Broadcast: broadcast}
+
+
+class _Sums:
+    """Sums along certain axes."""
+
+    def __init__(self, builder: Builder, axes: tuple[int, ...]) -> None:
+        self.builder, self.axes = builder, axes
+        self.waiting: dict[AnyValue, bool] = {}
+        self.made: dict[AnyValue, AnyValue] = {}
+
+    def wait(self, x: AnyValue) -> bool:
+        """Whether a factor that may be pulled out of the sum of x is made of such a sum."""
+        if x not in self.waiting and len(self.waiting) < MOST_VALUES:
+            self.waiting[x] = False
+            self.waiting[x] = self._waits(x)
+        return self.waiting.get(x, False)
+
+    def _waits(self, x: AnyValue) -> bool:
+        op = x.op
+        if isinstance(op, TERMS):
+            return any([self.wait(each) for each in op.operands])
+        if isinstance(op, tensor.Multiply):
+            factor, rest = self._factor(op)
+            return factor is not None and (self._is_of_sums(factor) or self.wait(rest))
+        return False
+
+    def of(self, x: AnyValue) -> AnyValue:
+        """The sum of x, in which nothing waits."""
+        if x not in self.made:
+            self.made[x] = self._of(x)
+        return self.made[x]
+
+    def _of(self, x: AnyValue) -> AnyValue:
+        """Σ -x -> -Σ x, Σ (x + y) -> Σ x + Σ y, Σ (x * factor) -> Σ x * factor"""
+        op = x.op
+        if self.wait(x) and isinstance(op, TERMS):
+            return self.builder.emit(op.__class__, *[self.of(each) for each in op.operands])
+        if self.wait(x) and isinstance(op, tensor.Multiply):
+            factor, rest = self._factor(op)
+            if factor is not None:
+                return self.builder.emit(tensor.Multiply, self.of(rest), self._once(factor))
+        return self.builder.emit(tensor.ReduceSum, x, axes=self.axes)
+
+    def _factor(self, op: tensor.Multiply) -> tuple[AnyValue | None, AnyValue]:
+        """An operand that is the same along the axes, and the other one."""
+        for factor, rest in (op.operands, op.operands[::-1]):
+            if self._is_same(factor):
+                return factor, rest
+        return None, op.left
+
+    def _is_same(self, x: AnyValue) -> bool:
+        """Whether x is repeated along the axes, or computed of a few that are."""
+        pending, asked = [x], 0
+        while pending and asked < MOST_VALUES:
+            op, asked = pending.pop().op, asked + 1
+            if isinstance(op, ARITHMETIC):
+                pending += dict.fromkeys(op.operands)
+            elif not isinstance(op, tensor.Broadcast) or not {*self.axes}.isdisjoint(op.kept):
+                return False
+        return not pending
+
+    def _once(self, x: AnyValue) -> AnyValue:
+        """What is the same along the axes, without them."""
+        op = x.op
+        if not isinstance(op, tensor.Broadcast):
+            assert isinstance(op, ARITHMETIC)
+            parts = {each: self._once(each) for each in dict.fromkeys(op.operands)}
+            return self.builder.emit(op.__class__, *[parts[each] for each in op.operands])
+        rest = other_axes(len(op.shape), self.axes)
+        sizes = dict(zip(op.axes, op.x.shape, strict=True))
+        left = [axis for axis in op.axes if axis in rest]
+        once: Any = op.x
+        if len(left) < len(sizes):
+            once = self.builder.emit(tensor.Reshape, once, shape=[sizes[axis] for axis in left])
+        shape = tuple([op.shape[axis] for axis in rest])
+        if once.shape == shape and left == sorted(left):
+            return once
+        places = [rest.index(axis) for axis in left]
+        return self.builder.emit(tensor.Broadcast, once, shape=shape, axes=places)
+
+    def _is_of_sums(self, factor: AnyValue) -> bool:
+        """Whether what is the same along the axes was made of a reduction along them."""
+        shape, pending, seen = factor.type.shape, [factor], {factor}
+        while pending and len(seen) < MOST_VALUES:
+            op: Any = pending.pop().op
+            if isinstance(op, Reduction) and op.axes == self.axes and op.x.shape == shape:
+                return True
+            for each in () if op is None else op.operands:
+                if each not in seen and (each.type.shape != shape or self._is_same(each)):
+                    pending.append(each)
+                    seen.add(each)
+        return False

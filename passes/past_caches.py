@@ -1,0 +1,80 @@
+"""The other version of a kernel, for results that are too large to be found in a cache afterwards:
+its stores go to memory directly, which then need not be read to be written.
+
+Comes in: a tile func. Goes out: the same func, with `past_caches` in its schedule and with the
+facts that those views have whole lines of the caches for rows; and which stores those are.
+Never: a result that the kernel reads, or stores in several places: what waits in a cache stays.
+"""
+
+from collections.abc import Container, Sequence
+from typing import Any
+
+from ..ir import tile
+from ..ir.attributes import Frozen
+from ..ir.dtypes import DType
+from ..ir.facts import Facts
+from ..ir.func import Func
+from ..ir.loop import LINE
+from ..ir.types import View
+from ..ir.values import AnyValue, Block
+from .copying import copy_func
+from .ranges import Ranges
+
+
+def past_caches(func: Func, arguments: Container[int]) -> Func | None:
+    """The version of a kernel for arguments that are large and begin at a line, as do all of their
+    rows; None if no store into them may go past the caches."""
+    ranges = Ranges(func)
+    stores = [op for op in _stores(func) if op.view.index in arguments and _fills_lines(op, ranges)]
+    if not stores:
+        return None
+    made = copy_func(func)
+    made.name = "_".join([func.name, "past_caches", *[str(op.view.index) for op in stores]])
+    schedule: Any = func.attributes.get("tile", {})
+    made.attributes = Frozen({**func.attributes, "tile": {**schedule, "past_caches": 1}})
+    for op in stores:
+        view = made.arguments[op.view.index]
+        view.type = View(view.type.rank, view.dtype, Frozen({**view.type.facts, **_lines(op.view)}))
+    return made
+
+
+def stores_past_caches(func: Func, ranges: Ranges) -> set[tile.Store]:
+    """The stores that go past the caches: into views whose rows are known to be lines of them."""
+    if "past_caches" not in func.attributes.get("tile", {}):
+        return set()
+    stores = [op for op in _stores(func) if _lines(op.view).items() <= op.view.type.facts.items()]
+    return {op for op in stores if _fills_lines(op, ranges)}
+
+
+def has_lines(shape: Sequence[int], dtype: DType) -> bool:
+    """Whether the rows of a row-major array are whole lines, if it begins at one."""
+    return len(shape) < 2 or shape[-1] * dtype.storage.itemsize % LINE == 0
+
+
+def _stores(func: Func) -> list[tile.Store]:
+    """What stores into an argument that nobody reads, and nobody else writes."""
+    uses = [next(iter(each.uses)) for each in func.body.arguments if len(each.uses) == 1]
+    found = [op for op in uses if isinstance(op, tile.Store)]
+    return [op for op in found if isinstance(op.view.owner, Block) and _unit_axis(op) is not None]
+
+
+def _unit_axis(op: tile.Store) -> int | None:
+    """Along which axis elements are neighbours."""
+    return op.view.type.facts.get("unit_stride")
+
+
+def _fills_lines(op: tile.Store, ranges: Ranges) -> bool:
+    """Whether a block begins where a line does, and ends where one does."""
+    axis, elements = _unit_axis(op), LINE // op.view.dtype.storage.itemsize
+    assert axis is not None
+    place = ranges.of(op.offsets[axis])
+    if place is None:
+        return False
+    return all(Facts().divides(elements, size) for size in (op.value.type.shape[axis], place))
+
+
+def _lines(view: AnyValue) -> dict[str, Any]:
+    """The facts that a view of whole lines has."""
+    elements, unit = LINE // view.dtype.storage.itemsize, view.type.facts.get("unit_stride")
+    multiples = [1 if axis == unit else elements for axis in range(view.type.rank)]
+    return {"stride_multiple": tuple(multiples), "align": LINE}
