@@ -121,9 +121,11 @@ def measure(function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
     traced = stage("record", "ops", lambda: bs.jit(function).lower(*arguments).ir.main, ops_of)
     general = stage("generalise", "ops", lambda: generalise(traced), lambda made: ops_of(made.func))
     module = stage("simplify", "ops", lambda: prepare(Module([general.func])), ops_of_main)
-    fused = stage("fuse", "kernels", lambda: fuse(module.main).module, kernels_in)
+    fused = stage("fuse", "kernels", lambda: fuse(module.main, given=True).module, kernels_in)
     choose = chooser(host())
-    tiled = stage("tile", "kernels", lambda: tile(fused, choose, shared=True).module, kernels_in)
+    tiled = stage(
+        "tile", "kernels", lambda: tile(fused, choose, shared=True, given=True).module, kernels_in
+    )
     step = stage("gather", "kernels", lambda: gather_launches(tiled).module, kernels_in)
     funcs = launched(step, general.sizes)
     compile_all(stage("name", "kernels", lambda: {name_of(each): each for each in funcs}, len))

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from .declare import NO_DEFAULT, Field, Op, Role
 from .errors import Unmet
-from .values import ORDER_GAP, Value
+from .values import ORDER_GAP, Block, Key, Value
 
 TYPE, TYPES = "    type_$x = $x.type", "    type_$x = tuple([each.type for each in $x])"
 REFUSE = """
@@ -60,16 +60,22 @@ if {}:
 """
 APPEND = """
 if builder.before is None and builder.log is None:
-    last = block.last
-    op.block, op.previous, op.next = block, last, None
-    if last is None:
-        block.first, op.order = op, GAP
-    else:
-        last.next, op.order = op, last.order + GAP
-    block.last = block.numbering[identity] = op
+    append(block, op, identity)
 else:
     builder.insert(op)
 """
+
+
+def append(block: Block, op: Op, identity: Key) -> None:
+    """Put a new pure op at the end of a block, and number it."""
+    last = block.last
+    op.block, op.previous, op.next = block, last, None
+    if last is None:
+        block.first, op.order = op, ORDER_GAP
+    else:
+        last.next, op.order = op, last.order + ORDER_GAP
+    block.last = block.numbering[identity] = op
+
 
 make = object.__new__
 _compile = cache(compile)
@@ -90,7 +96,7 @@ def _globals(cls: type[Op]) -> dict[str, Any]:
     # yields may change, so a rule that looks at one runs each time.
     if infer is not None and not any(field.name in asked for field in cls.region_fields):
         infer = lru_cache(1024)(infer)
-    names: dict[str, Any] = {**globals(), "GAP": ORDER_GAP, "cls": cls, "infer": infer}
+    names: dict[str, Any] = {**globals(), "cls": cls, "infer": infer}
     for field in cls.fields:
         x, kind, dtypes = field.name, field.kind, field.rule.dtypes or ()
         keywords = " or ".join(each.keyword for each in field.types)

@@ -5,13 +5,15 @@ Never: a proof: funcs of different texts may do the same, and have different nam
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from functools import lru_cache
 from hashlib import sha256
 from string import digits
+from typing import Any
 
 from ..ir.func import Func
 from ..ir.printer import print_func
+from ..ir.values import AnyValue
 
 HEAD = re.compile(r"@\w+(<[^(]*>)?")
 """The name of a func, and its sizes with their bounds, where its text begins."""
@@ -23,6 +25,25 @@ def named_by_meaning(func: Func, bounded: bool = True) -> str:
     text = print_func(func, numbered=True)
     text = text.replace(f"@{func.name}", "", 1) if bounded else HEAD.sub("", text, count=1)
     return _named(text, tuple([symbol.name for symbol in func.symbols]))
+
+
+def structure_of(func: Func) -> Hashable | None:
+    """What is equal for funcs of the same ops on the same sizes, and quickly found; None where ops
+    have regions."""
+    places: dict[AnyValue, int] = {}
+    parts: list[Any] = [func.attributes]
+    for argument in func.arguments:
+        places[argument] = len(places)
+        parts.append(argument.type)
+    for op in func.body:
+        if op.regions:
+            return None
+        operands = tuple([places[operand] for operand in op.operands])
+        parts.append((op.__class__, operands, op.attributes))
+        for result in op.results:
+            places[result] = len(places)
+            parts.append(result.type)
+    return tuple(parts)
 
 
 @lru_cache(1024)

@@ -75,7 +75,8 @@ def _bind(func: Func, pairs: Iterable[tuple[Type, Type]]) -> dict[Symbol, Size]:
             symbol in sizes,
             f"no axis that the call hands over says what {symbol.name} of @{func.name} is",
         )
-        _check_bounds(func, symbol, sizes[symbol])
+        if sizes[symbol] is not symbol:
+            _check_bounds(func, symbol, sizes[symbol])
     return sizes
 
 
@@ -99,17 +100,26 @@ def _check_bounds(func: Func, symbol: Symbol, size: Size) -> None:
 
 def _check_type(what: str, type_: Type, found: Type, sizes: Sizes) -> None:
     expected = _substituted(what, type_, sizes)
-    require(found is expected, f"{what} has type {expected} in this call, not {found}")
+    if found is not expected:
+        raise Unmet(f"{what} has type {expected} in this call, not {found}")
 
 
 def _substituted(what: str, type_: Type, sizes: Sizes) -> Type:
     """The type with the caller's sizes in the place of the func's."""
     if not isinstance(type_, Shaped):
         return type_
+    shape = type_.shape
+    if all([_is_same(size, sizes) for size in shape]):
+        return type_
     try:
-        return type_.with_shape(tuple([substitute(size, sizes) for size in type_.shape]))
+        return type_.with_shape(tuple([substitute(size, sizes) for size in shape]))
     except DimError as problem:
         raise Unmet(f"{what} has no size in this call: {problem}") from None
+
+
+def _is_same(size: Size, sizes: Sizes) -> bool:
+    """Whether a size is what the caller calls it, too."""
+    return isinstance(size, int) or (isinstance(size, Symbol) and sizes.get(size) is size)
 
 
 def _shape(type_: Type) -> Shape:

@@ -2,7 +2,7 @@
 
 Comes in: a func of the tensor floor. Goes out: `Fused`: a module whose main func is the step,
 followed by the kernels, and the report.
-Never: a change to the func that came in, or to a bit of its results.
+Never: a change to the func that came in, unless it is given away, or to a bit of its results.
 """
 
 from collections.abc import Iterator
@@ -41,16 +41,17 @@ class Fused:
         return make_report(self.part, self.apart)
 
 
-def fuse(func: Func, *, apart: bool = False) -> Fused:
-    """Split a func into kernels and the step that launches them; `apart`: one kernel an op."""
-    part = _fused(func, Names(func), apart)
+def fuse(func: Func, *, apart: bool = False, given: bool = False) -> Fused:
+    """Split a func into kernels and the step that launches them; `apart`: one kernel an op;
+    `given`: nobody wants the func afterwards."""
+    part = _fused(func, Names(func), apart, given)
     return Fused(Module([part.step, *_launched(part)]), part, apart)
 
 
-def _fused(func: Func, names: Names, apart: bool) -> Part:
+def _fused(func: Func, names: Names, apart: bool, given: bool = False) -> Part:
     """The step and the kernels of a func, or of a region of one."""
     if not apart and is_pushed(func):
-        func = copy_func(func)
+        func = func if given else copy_func(func)
         apply(PUSH, func, Journal())
     graph = build_graph(func, apart)
     clusters = Clusters(graph)

@@ -3,10 +3,10 @@
 Comes in: a step module, and the target's schedules. Goes out: a module in which each kernel that
 has a form of tiles is a tile func, or several, launched on its grid; the other kernels, each with
 the reason.
-Never: a change to the module that came in.
+Never: a change to the module that came in, unless it is given away.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import takewhile
 
@@ -19,7 +19,7 @@ from ...ir.tensor.indexing import Outside
 from ...ir.types import Array, Scalar, Tensor
 from ...ir.values import AnyValue, Block, Op
 from ..copying import copy_func, repeat
-from ..meaning import named_by_meaning
+from ..meaning import named_by_meaning, structure_of
 from .contract import contraction_of, tile_contraction
 from .parts import Choice, Part, Stages, Within
 from .schedule import Chooser
@@ -37,26 +37,24 @@ class Tiled:
     kernels: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-def tile(module: Module, choose: Chooser, *, shared: bool = False) -> Tiled:
+def tile(module: Module, choose: Chooser, *, shared: bool = False, given: bool = False) -> Tiled:
     """Turn kernels of tensors into kernels of tiles, where they have such a form; if `shared`, each
-    with the tile funcs of the first that does the same."""
+    with the tile funcs of the first that does the same; `given`: nobody wants the module."""
     found: dict[str, Stages] = {}
     refused: dict[str, str] = {}
-    alike: dict[str, Stages] = {}
+    alike: dict[Hashable, Stages] = {}
     for name, launches in _launches(module).items():
         func = module[name]
         if not all(isinstance(each.type, Tensor) for each in (*func.arguments, *func.results)):
             continue  # of the tile floor already
         try:
-            meaning = named_by_meaning(func) if shared else name
-            stages = alike.get(meaning) or _tiled(func, choose)
-            alike[meaning] = stages
+            stages = _shared(func, choose, alike) if shared else _tiled(func, choose)
             for launch in launches:
                 _check_launch(launch, stages)
             found[name] = stages
         except Refused as reason:
             refused[name] = str(reason)
-    tiled = _module(module, found)
+    tiled = _module(module, found, given)
     others = [func for func in tiled if func.name in module.funcs and func.name not in found]
     launcher = _Launcher()
     for name, launches in _launches(others).items():
@@ -69,12 +67,12 @@ def tile(module: Module, choose: Chooser, *, shared: bool = False) -> Tiled:
     return Tiled(tiled, refused, kernels)
 
 
-def _module(module: Module, found: Mapping[str, Stages]) -> Module:
-    """The tile funcs of all kernels, and copies of the other funcs."""
+def _module(module: Module, found: Mapping[str, Stages], given: bool) -> Module:
+    """The tile funcs of all kernels, and the other funcs, or copies of them."""
     tiled, added = Module(), set[Func]()
     for func in module:
         stages = found.get(func.name)
-        for each in stages.funcs if stages else [copy_func(func)]:
+        for each in stages.funcs if stages else [func if given else copy_func(func)]:
             if each in added:
                 continue
             while each.name != func.name and (
@@ -90,6 +88,17 @@ def _tiled(func: Func, choose: Chooser) -> Stages:
     """The stages of a kernel, by whoever writes such kernels."""
     op = contraction_of(func)
     return tile_kernel(func, choose) if op is None else tile_contraction(func, op, choose)
+
+
+def _shared(func: Func, choose: Chooser, alike: dict[Hashable, Stages]) -> Stages:
+    """The stages of the first kernel that does the same; `alike` has them by what tells that."""
+    structure = structure_of(func)
+    if structure in alike:
+        return alike[structure]
+    meaning = named_by_meaning(func)
+    stages = alike.get(meaning) or _tiled(func, choose)
+    alike[structure or meaning] = alike[meaning] = stages
+    return stages
 
 
 def _launches(funcs: Iterable[Func]) -> dict[str, list[step.Launch]]:

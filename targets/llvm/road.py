@@ -31,7 +31,7 @@ from .writer import Refused as NoInstruction
 
 def compile_step(module: Module, pool: Pool) -> Program:
     """Lower a step to tiles; its kernels are compiled when they are first launched."""
-    tiled = tile(_fused(module).module, chooser(host()), shared=True)
+    tiled = tile(_fused(module, given=True).module, chooser(host()), shared=True, given=True)
     gathered = gather_launches(tiled.module).module
     return Program(gathered, Code(gathered, tiled.refused), pool)
 
@@ -73,10 +73,10 @@ def _versions(funcs: Mapping[str, Func]) -> dict[str, str]:
     }
 
 
-def _fused(module: Module) -> Fused:
+def _fused(module: Module, given: bool = False) -> Fused:
     """Kernels as large as they may be, or with `BRIMSTONE_FUSE=0` one for each op."""
     func = complex_to_real(module.main)
-    fused = fuse(func, apart=os.environ.get("BRIMSTONE_FUSE") == "0")
+    fused = fuse(func, apart=os.environ.get("BRIMSTONE_FUSE") == "0", given=given)
     if func is module.main:
         return fused
     return replace(fused, module=seen_as_complex(fused.module, module.main))
