@@ -77,8 +77,7 @@ def append(block: Block, op: Op, identity: Key) -> None:
     block.last = block.numbering[identity] = op
 
 
-make = object.__new__
-_compile = cache(compile)
+make, _compile = object.__new__, cache(compile)
 
 
 def write(cls: type[Op], name: str) -> None:

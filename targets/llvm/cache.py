@@ -115,6 +115,24 @@ class Cache:
                 os.unlink(path)
             total -= size
 
+    def unusable(self) -> str:
+        """Why the folder cannot be used; empty if it can be, or can be made."""
+        folder = self.folder
+        while folder is not None and not folder.exists():
+            folder = folder.parent
+        if folder is None or not os.access(folder, os.W_OK | os.X_OK):
+            return f"cannot be written to ({folder} does not let this user)"
+        return _foreign(folder) if folder == self.folder else ""
+
+    def held(self) -> tuple[int, int]:
+        """How many objects there are, and of how many bytes."""
+        sizes: list[int] = []
+        for entry in self._entries():
+            with suppress(OSError):
+                if entry.name.endswith(SUFFIX):
+                    sizes.append(entry.stat().st_size)
+        return len(sizes), sum(sizes)
+
     def _entries(self) -> Iterator[os.DirEntry[str]]:
         """Every file."""
         assert self.folder is not None
@@ -134,16 +152,14 @@ class Cache:
             return self._ready
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            found = self.folder.stat()
+            foreign = _foreign(self.folder)
         except OSError as problem:
-            self._give_up(f"cannot be used ({problem})")
-            return False
-        others = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-        if found.st_uid != os.geteuid() or others:
-            self._give_up("can be written to by other users, who could put their code there")
-            return False
-        self._ready = True
-        return True
+            foreign = f"cannot be used ({problem})"
+        if foreign:
+            self._give_up(foreign)
+        else:
+            self._ready = True
+        return self._ready
 
     def _give_up(self, why: str) -> None:
         """Go on without the folder."""
@@ -156,6 +172,15 @@ class Cache:
         self._warned = True
         text = f"the cache of machine code {self.folder} {what} (set {VARIABLE} to name another)"
         warnings.warn(text, CacheWarning, stacklevel=3)
+
+
+def _foreign(folder: Path) -> str:
+    """Why what lies in a folder is not to be trusted; empty if only this user writes there."""
+    found = folder.stat()
+    others = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    if found.st_uid == os.geteuid() and not others:
+        return ""
+    return "can be written to by other users, who could put their code there"
 
 
 @cache

@@ -21,7 +21,7 @@ from time import monotonic
 from typing import Any
 
 from .compile import CompileError
-from .machines import CPU
+from .machines import CPU, usable_cores
 from .worker import CODE, machine_bytes, outcome, read_frame, write_frame
 
 CHARACTERS_WORTH_STARTING = 25_000
@@ -226,8 +226,7 @@ def compile_here(task: Task) -> Outcome:
 @cache
 def workers() -> Workers:
     """Those of this process: with it, as many as it has cores."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    made = Workers((len(affinity(0)) if affinity else os.cpu_count() or 1) - 1)
+    made = Workers(usable_cores() - 1)
     atexit.register(made.end)
     return made
 

@@ -1,0 +1,136 @@
+"""`brimstone doctor`: it finds that all is well, and what is not."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner, Result
+
+import brimstone
+from brimstone.command import application
+from brimstone.command.doctor import SCHEMA, checks
+from brimstone.command.doctor.finding import Finding, State
+from brimstone.runtime import native
+from brimstone.targets.llvm import cache
+from brimstone.targets.llvm.cache import Cache
+
+
+@pytest.fixture(autouse=True)
+def plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without variables of whoever runs the tests."""
+    for name in (*checks.VARIABLES, "BRIMSTONE_EXPECT_FROM"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(application(), ["doctor", *arguments])
+
+
+def found(*arguments: str) -> dict[str, dict[str, str]]:
+    facts = json.loads(run("--json", *arguments).stdout)
+    assert facts["schema"] == SCHEMA
+    states = {each["state"] for each in facts["findings"]}
+    assert facts["healthy"] == ("broken" not in states)
+    return {each["about"]: each for each in facts["findings"]}
+
+
+def with_cache(monkeypatch: pytest.MonkeyPatch, made: Cache) -> dict[str, str]:
+    monkeypatch.setattr(cache, "default_cache", lambda: made)
+    (finding,) = checks.cache()
+    return finding.as_json()
+
+
+def test_all_is_well_here() -> None:
+    shown = run()
+    assert shown.exit_code == 0, shown.output
+    lines = shown.stdout.splitlines()
+    assert lines[0].split()[:3] == ["ok", "brimstone", f"{brimstone.__version__},"]
+    for about in ("native core", "processor", "LLVM", "device cpu", "device reference", "cache"):
+        assert any(line.startswith("ok") and about in line for line in lines)
+
+
+def test_as_json() -> None:
+    facts = found()
+    assert facts["native core"]["text"] == str(native.library_path())
+    assert set(facts["brimstone"]) == {"about", "state", "text", "help"}
+    assert all(each["help"] for each in facts.values() if each["state"] != "ok")
+
+
+def test_a_variable_that_nobody_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BRIMSTONE_DEVCE", "cpu")
+    monkeypatch.setenv("BRIMSTONE_ZZZ", "1")
+    shown = run()
+    assert shown.exit_code == 1
+    assert "did you mean BRIMSTONE_DEVICE?" in shown.stdout
+    assert "there are BRIMSTONE_CACHE, BRIMSTONE_DEVICE" in shown.stdout
+
+
+def test_a_device_that_there_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BRIMSTONE_DEVICE", "quantum")
+    facts = found()
+    assert facts["default device"]["state"] == "broken"
+    assert "'quantum'; there are: cpu, reference" in facts["default device"]["text"]
+    assert facts["device cpu"]["state"] == "ok"
+
+
+def test_every_variable_that_is_read_is_known() -> None:
+    root = Path(native.__file__).parents[1]
+    folders = ("command", "frontend", "ir", "passes", "runtime", "targets")
+    texts = [path.read_text() for folder in folders for path in (root / folder).rglob("*.py")]
+    read = {name for text in texts for name in re.findall(r"\"(BRIMSTONE_[A-Z_]+)\"", text)}
+    assert read == set(checks.VARIABLES)
+
+
+def test_caches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    private = tmp_path / "mine" / "llvm"
+    assert with_cache(monkeypatch, Cache(private))["state"] == "ok", "it will be made"
+    stored = Cache(private)
+    stored.put("ab" * 32, b"code")
+    assert "1 kernels" in with_cache(monkeypatch, stored)["text"]
+    private.chmod(0o777)
+    foreign = with_cache(monkeypatch, Cache(private))
+    assert foreign["state"] == "broken"
+    assert "other users" in foreign["text"]
+    assert "BRIMSTONE_CACHE" in foreign["help"]
+    file = tmp_path / "file"
+    file.write_text("")
+    assert with_cache(monkeypatch, Cache(file / "llvm"))["state"] == "broken"
+    assert with_cache(monkeypatch, Cache(None))["state"] == "missing"
+
+
+def test_a_device_that_computes_something_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(np, "allclose", lambda *given, **settings: False)
+    states = {each.about: each.state for each in checks.devices()}
+    assert states["device cpu"] is states["device reference"] is State.BROKEN
+
+
+def test_no_native_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "FILE_NAMES", ("nothing.so",))
+    (finding,) = checks.native()
+    assert finding.state is State.BROKEN
+    assert "pip install" in finding.help
+
+
+def test_a_check_that_fails_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    def luck() -> Iterator[Finding]:
+        raise OSError("out of it")
+        yield
+
+    monkeypatch.setattr(checks, "CHECKS", (luck, checks.memory))
+    first, second = checks.findings()
+    assert (first.about, first.state, first.text) == ("luck", State.BROKEN, "OSError: out of it")
+    assert second.state is State.OK
+
+
+def test_text_says_the_same_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    some: Any = [Finding("a thing", State.MISSING, "is away", "fetch it")]
+    monkeypatch.setattr("brimstone.command.doctor.findings", lambda: iter(some))
+    shown = run()
+    assert shown.exit_code == 0
+    first, second = shown.stdout.splitlines()
+    assert first.split() == ["missing", "a", "thing", "is", "away"]
+    assert second.strip() == "fetch it"
