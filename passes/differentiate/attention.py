@@ -43,9 +43,12 @@ def attention(forward: Forward, op: tensor.Attention) -> None:
     pull, moved = score.pull(first, early)
     operands = op.query, op.key, op.value
     tangents, changes = forward.changes(operands), forward.changes(moved)
+    given = some((*tangents, *changes))
+    if not given:
+        forward.define(op, results, (None,) * len(results))
+        return
     residuals = (*forward.taken(operands), *forward.taken(score.handed), *results)
     body = _backward(forward, op, (score.copied(), pull), residuals, tangents)
-    given = some((*tangents, *changes))
     forward.define(op, results, forward.builder.emit_all(tensor.LinearCall, residuals, given, body))
 
 

@@ -76,3 +76,26 @@ def test_a_row_that_sees_nothing_has_gradients_of_zero() -> None:
     assert all(np.isfinite(each).all() for each in made)
     assert not made[0][:, :, 0].any()
     assert made[0][:, :, 1:].all()
+
+
+def test_a_capture_that_no_score_needs_moves_nothing() -> None:
+    """The log-sum-exp then may start a loop that is linear in what it carries."""
+    rows, head = "tensor<[1, 1, 3], f64>", "tensor<[1, 1, 3, 2], f64>"
+    module = parse(f"""
+func @f(%q: {head}, %x: tensor<[], f64>) -> {rows} {{
+  %o, %l = tensor.attention %q, %q, %q, %x {{scale = 0.5}}
+      (%s: tensor<[1, 1, 3, 3], f64>, %m: tensor<[], f64>) {{
+    %flat = tensor.tanh %s : tensor<[1, 1, 3, 3], f64>
+    yield %flat
+  }} : {head}, {rows}
+  %wide = tensor.broadcast %x {{shape = [1, 1, 3]}} : {rows}
+  %all = tensor.loop [%l] {{trip = 2, reverse = false}} (%i: tensor<[], i64>, %c: {rows}) {{
+    %next = tensor.multiply %c, %wide : {rows}
+    yield %next
+  }} : {rows}
+  return %all
+}}""")
+    verify(module)
+    given = [RNG.standard_normal((1, 1, 3, 2)), np.asarray(0.7)]
+    check_derivatives(module.main, given, [False, True])
+    check_derivatives(module.main, given, [True, True])
