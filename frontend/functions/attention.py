@@ -10,16 +10,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import prod
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from ...ir import dtypes as ir
 from ...ir import tensor as ops
 from ...ir.attributes import Double
+from ...ir.dims import Size
+from ...ir.facts import Facts
 from ...ir.types import Tensor as TensorType
-from ..errors import ShapeError, fail
+from ..dtypes import OF_IR
+from ..errors import ArgumentError, DTypeError, ShapeError, expect_functions, fail
 from ..handle import wrap
 from ..node import Node, record, record_parts
-from .common import as_node, broadcast_node, broadcast_shape, refuse_dtype, to_common_dtype
+from .common import (
+    as_node,
+    broadcast_node,
+    broadcast_shape,
+    cast_node,
+    refuse_dtype,
+    to_common_dtype,
+)
 from .elementwise import add, divide, multiply, tanh
 from .logic import greater_equal, where
 from .manipulation import reshaped
@@ -42,6 +53,8 @@ def attention(  # noqa: PLR0913 (each is a choice of the user's)
     query, they do not count; `score`, a function of them, changes them first. A query that may
     attend to nothing gives zeros.
     """
+    if score is not None:
+        expect_functions("attention", score)
     nodes = to_common_dtype("attention", query, key, value)
     _check(nodes, query, key, value)
     shape = nodes[0].type.shape
@@ -50,9 +63,12 @@ def attention(  # noqa: PLR0913 (each is a choice of the user's)
     columns = folded[1].type.shape[2]
     scores = TensorType((batch, heads, rows, columns), folded[0].type.dtype.accumulator)
     given = [as_node(each, "attention") for each in (mask, bias) if each is not None]
+    if mask is not None and given[0].type.dtype is not ir.boolean:
+        problem = f"`mask` is of {OF_IR[given[0].type.dtype]}, and bools say what counts"
+        fail(DTypeError, "attention", problem, mask, hint="what is added to scores is a `bias`")
     extra = [_aligned("attention", node, shape, scores) for node in given]
     traced = _traced(scores, extra, mask is not None, causal, soft_cap, score)
-    factor = Double(width**-0.5 if scale is None and isinstance(width, int) else scale or 1.0)
+    factor = _factor(scale, width, query)
     types = (folded[2].type.with_shape((batch, heads, rows, folded[2].type.shape[3])),
              scores.with_shape((batch, heads, rows)))  # fmt: skip
     operands = (*folded, *extra, *traced.captures)
@@ -74,7 +90,7 @@ def _traced(
     def change(values: list[Any]) -> Any:
         changed, rest = values[0], values[1:]
         if score is not None:
-            changed = score(changed)
+            changed = _changed(score(changed), scores)
         if soft_cap is not None:
             changed = multiply(tanh(divide(changed, soft_cap)), soft_cap)
         if rest[masked:]:
@@ -87,6 +103,30 @@ def _traced(
         return changed
 
     return trace("attention", change, [StandIn(scores), *map(stand_in, extra)])
+
+
+def _changed(made: Any, scores: TensorType) -> Tensor:
+    """What a user's function makes of the scores: as many, of their dtype."""
+    node = as_node(made, "attention")
+    if node.type.shape != scores.shape:
+        problem = f"`score` makes {list(node.type.shape)} of {list(scores.shape)} scores"
+        fail(ShapeError, "attention", problem)
+    if node.type.dtype not in ir.FLOATS:
+        fail(DTypeError, "attention", f"`score` makes {OF_IR[node.type.dtype]}, no floats")
+    return wrap(cast_node(node, scores.dtype))
+
+
+def _factor(scale: Any, width: Any, query: Any) -> Double:
+    """What scores are multiplied by: what is stated, else 1 / √width."""
+    if scale is None and isinstance(width, int):
+        return Double(max(width, 1) ** -0.5)
+    if isinstance(scale, Real):
+        return Double(scale)
+    if scale is None:
+        problem, hint = f"the width, {width}, is not known, nor is 1 / √width", "say `scale`"
+    else:
+        problem, hint = f"`scale` is {scale!r:.40}, no number", "multiply the queries by a tensor"
+    fail(ArgumentError, "attention", problem, query, hint=hint)
 
 
 def _not_after(scores: TensorType) -> Tensor:
@@ -107,12 +147,18 @@ def _check(nodes: list[Node], *given: Any) -> None:
         problem = f"keys are [{length}, {other}], queries are {width} wide, values {values} long"
         fail(ShapeError, "attention", problem, *given)
     ours, keys, theirs = (shape[-3] if len(shape) > 2 else 1 for shape in shapes)
-    known = isinstance(ours, int) and isinstance(keys, int) and keys
-    if keys != theirs or (known and ours % keys):
+    if keys != theirs or not _can_share(ours, keys):
         problem = f"{ours} heads of queries cannot share {keys} of keys, {theirs} of values"
         fail(ShapeError, "attention", problem, *given)
     if len({shape[:-3] for shape in shapes}) != 1:
         fail(ShapeError, "attention", "the axes before the heads differ", *given)
+
+
+def _can_share(heads: Size, groups: Size) -> bool:
+    """Whether each head of the keys certainly has as many of the queries."""
+    if heads == groups:
+        return True
+    return isinstance(groups, int) and groups > 0 and Facts().divides(groups, heads)
 
 
 def _folded(node: Node) -> Node:

@@ -4,7 +4,8 @@ Comes in: a broadcast, of which the backward sweep asks the cotangent: the sum o
 result. Goes out: the sum. Where numbers of whole rows are factors in it, and are themselves sums
 along the rows, it is taken of what is left without them: a layer norm's gradient then goes through
 its rows twice, and not three times.
-Never: a sum that is pulled apart for another reason; one would become several.
+Never: a sum that is pulled apart for another reason; one would become several. Nor one of narrow
+floats: without its factors it may be larger than they can be.
 """
 
 from collections.abc import Mapping
@@ -29,7 +30,8 @@ def broadcast(backward: Backward, op: tensor.Broadcast, given: Tangents) -> None
     (cotangent,) = given
     assert cotangent is not None
     sums = _Sums(backward.builder, op.repeated)
-    if op.repeated and sums.wait(cotangent):
+    is_wide = cotangent.dtype.accumulator is cotangent.dtype
+    if op.repeated and is_wide and sums.wait(cotangent):
         backward.add(op.operands, (op.once(backward.builder, sums.of(cotangent)),))
     else:
         backward.add(op.operands, op.transpose(backward.builder, (None,), given))

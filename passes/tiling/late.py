@@ -36,6 +36,12 @@ class LateFunc(Func):
             raise AttributeError(name)
         with self._lock:
             if self._write is not None:
-                self._write()
+                write, self._write = self._write, _interrupted
+                write()
                 self.body, self._write = self._hidden, None
         return self._hidden
+
+
+def _interrupted() -> None:
+    """What stands for a body that was begun and not finished: nobody may take it for the whole."""
+    raise RuntimeError("the kernel was interrupted while it was written; start the program anew")

@@ -31,7 +31,8 @@ class Staging:
         return cls(func, len(func.arguments) + len(func.results))
 
     def room(self, shape: Shape, dtype: DType) -> Part:
-        """A new array."""
+        """A new array; those of a choice are numbered on, so none comes after one."""
+        assert not any(isinstance(each, Choice) for each in self.steps)
         self.rooms.append(Tensor(shape, dtype))
         return Part(self.first + len(self.rooms) - 1, shape)
 

@@ -26,6 +26,7 @@ from .memory import Pool
 
 Sizes = Mapping[Symbol, int]
 PREPARED_AT_MOST = 64
+"""For so many sizes a step is kept ready; then those are let go for which that was made first."""
 PAST_CACHES = 8 << 20
 """Results of so many bytes are not in a cache when they are read: a core has a few MiB of the one
 that all share. Of 4 MiB, as much is lost as is won of 12."""

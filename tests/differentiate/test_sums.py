@@ -92,3 +92,12 @@ def test_a_cotangent_of_many_terms(count: int) -> None:
     assert made.results
     if count < 100:
         check_derivatives(func, [X / 8], [True])
+
+
+def test_sums_of_narrow_floats_stay_one() -> None:
+    """Σ x may be larger than any f16 where Σ (x * factor) is small."""
+    narrow = (LEAN + NORM).replace("f64", "f16")
+    func = parse(
+        f"func @f(%x: tensor<[3, 4], f16>) -> tensor<[3, 4], f16> {{{narrow}\n  return %y\n}}"
+    ).main
+    assert [waits(each) for each in way_back(func).results] == [2]

@@ -43,6 +43,7 @@ MASK = bs.asarray(RNG.uniform(size=(5, 7)) > 0.3).at[:, 0].set(True)
 OPTIONS: dict[str, dict[str, Any]] = {
     "plain": {},
     "scale": {"scale": 0.3},
+    "scale of 0": {"scale": 0},
     "causal": {"causal": True},
     "mask": {"mask": MASK},
     "bias": {"bias": bs.asarray(RNG.normal(size=(4, 1, 7)))},
@@ -143,6 +144,32 @@ def test_who_attends_to_nothing_gets_zeros() -> None:
     assert np.isfinite(found).all()
 
 
+@bs.jit(dynamic={"q": {1: "h"}, "k": {1: "g"}, "v": {1: "g"}})
+def open_heads(q: Any, k: Any, v: Any) -> Any:
+    return bs.attention(q, k, v)
+
+
+@bs.jit(dynamic={"q": {3: "w"}, "k": {3: "w"}})
+def open_width(q: Any, k: Any, v: Any) -> Any:
+    return bs.attention(q, k, v)
+
+
+def test_a_change_may_be_of_another_dtype() -> None:
+    given = tensors()
+    for dtype in (bs.float32, bs.float64):
+        found = bs.attention(*given, score=lambda scores, to=dtype: scores.astype(to))
+        assert found.dtype == bs.float64
+        np.testing.assert_allclose(found.numpy(), composed(*given).numpy(), rtol=1e-5)
+
+
+def test_no_width_at_all() -> None:
+    """All scores are 0, and so all weights are alike."""
+    q, k, v = tensors()
+    found = bs.attention(q[..., :0], k[..., :0], v).numpy()
+    expected = np.broadcast_to(v.numpy().mean(2, keepdims=True), found.shape)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
 q, k, v = tensors()
 MISTAKES = [
     Mistake(lambda: bs.attention(q, k, v[:, :, :3]), ValueError, "values 3 long"),
@@ -150,6 +177,17 @@ MISTAKES = [
     Mistake(
         lambda: bs.attention(q, k[:, :3], v[:, :3]), ValueError, "4 heads of queries cannot share 3"
     ),
+    Mistake(
+        lambda: bs.attention(q, k[:, :0], v[:, :0]), ValueError, "4 heads of queries cannot share 0"
+    ),
+    Mistake(lambda: open_heads(q, k, v), ValueError, "h heads of queries cannot share g"),
+    Mistake(lambda: open_width(q, k, v), ValueError, "say `scale`"),
+    Mistake(lambda: bs.attention(q, k, v, scale="a"), ValueError, "`scale` is 'a'"),
+    Mistake(lambda: bs.attention(q, k, v, score=3), ValueError, "expected a function"),
+    Mistake(lambda: bs.attention(q, k, v, score=lambda s: s[..., :1]), ValueError, "`score` makes"),
+    Mistake(lambda: bs.attention(q, k, v, score=lambda s: 1.0), ValueError, "`score` makes []"),
+    Mistake(lambda: bs.attention(q, k, v, score=lambda s: s > 0), TypeError, "makes bool"),
+    Mistake(lambda: bs.attention(q, k, v, mask=bs.ones((5, 7))), TypeError, "`mask` is of float"),
     Mistake(lambda: bs.attention(q, k, v, mask=bs.ones((9, 7)) > 0), ValueError, "9"),
     Mistake(lambda: bs.attention(bs.arange(4), k, v), ValueError, "length, width"),
 ]

@@ -273,3 +273,28 @@ def test_keys_are_not_repeated(name: str, count: int) -> None:
 
 def test_it_has_a_form_of_tiles() -> None:
     assert not tile(fuse(prepared("both")).module, chooser(host())).refused
+
+
+@pytest.mark.parametrize(
+    ("dtype", "offset"),
+    [
+        (bs.uint8, np.uint8(250)), (bs.int8, np.int8(100)), (bs.int32, np.int32(2**31 - 1)),
+        (bs.int32, np.int32(3)), (bs.int64, -2), (bs.int64, 2**40), (bs.float64, -0.5),
+        (bs.float64, INF), (bs.float32, 0.0),
+    ],
+)  # fmt: skip
+def test_counters_that_wrap_or_are_no_integers(dtype: Any, offset: Any) -> None:
+    """What a mask compares is what it says, whatever the places are counted in."""
+    rows = 40
+
+    def masked(q: Any, k: Any, v: Any, barrier: Any) -> Any:
+        at = bs.arange(rows, dtype=dtype)
+        scores = bs.where(at[None, :] <= at[:, None] + offset, q @ k.mT, -INF)
+        return barrier(by_hand(scores)) @ v
+
+    given = [np.random.default_rng(5).normal(size=(1, 2, rows, 4)) for _ in range(3)]
+    with bs.device("cpu"):
+        q, k, v = map(bs.asarray, given)
+        found = bs.jit(lambda q, k, v: masked(q, k, v, whole))(q, k, v).numpy()
+        expected = bs.jit(lambda q, k, v: masked(q, k, v, apart))(q, k, v).numpy()
+    np.testing.assert_allclose(found, expected, rtol=1e-6)

@@ -3,6 +3,7 @@
 Comes in: a region of scores. Goes out: how far after its query a key may come, if the region says
 so in the plain way: `select(column <= row + offset, score, -inf)`, perhaps among other masks. That
 is a number, or an argument of the func, of which `numbers` says which a region's arguments are.
+Places are counted in integers that do not wrap on the way.
 Never: a guess; a mask that is written otherwise is read number by number.
 """
 
@@ -11,11 +12,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from ....ir import tensor
+from ....ir.dtypes import i32, i64
 from ....ir.func import Func
 from ....ir.values import AnyValue, Block, Op
 from ...simplify.patterns import uniform
 
 ROWS, COLUMNS = 2, 3
+COUNTERS = (i32, i64)
+FARTHEST = 1 << 30
+"""Further than any two places are from each other; so much more, and a counter does not wrap."""
 Offset = AnyValue | int
 
 
@@ -71,15 +76,16 @@ def _limit(predicate: AnyValue) -> Offset | None:
 
 
 def _counts(value: AnyValue, axis: int) -> bool:
-    return isinstance(value.op, tensor.Iota) and value.op.axis == axis
+    counts = isinstance(value.op, tensor.Iota) and value.op.axis == axis
+    return counts and value.dtype in COUNTERS
 
 
 def _scalar(value: AnyValue) -> Offset | None:
     """The one number that a value is everywhere."""
     number = uniform(value)
     if number is not None:
-        return int(number.array)
+        return int(number.array) if abs(int(number.array)) < FARTHEST else None
     spread = value.op
-    if isinstance(spread, tensor.Broadcast) and not spread.x.type.shape:
+    if value.dtype is i64 and isinstance(spread, tensor.Broadcast) and not spread.x.type.shape:
         return spread.x if spread.x.op is None else None
     return None

@@ -37,7 +37,7 @@ def attention_forward(func: Func, op: tensor.Attention, choose: Chooser) -> Stag
     packed.pack("keys", along(op.key, sizes, sizes.columns))
     values = packed.pack("values", across(op.value, sizes, sizes.columns))
     handed = Handed(packed, packed.heading)
-    handed.read(query=op.query, key=op.key)
+    handed.read(query=op.query, key=op.key)  # of keys the length, which panels do not tell
     handed.panels("keys", "values")
     numbers = _numbers(op.captures)
     apart = handed.reach(diagonal(func, op.score, numbers))
