@@ -20,7 +20,7 @@ from ..handle import wrap
 from ..node import Node, record
 from .common import as_integer, cast_node, refuse_dtype, to_common_dtype
 from .manipulation import part, permuted, reshaped
-from .space import Borders, Numbers, Sizes, around, each_axis, pairs, refuse_no_place
+from .space import Borders, Numbers, Sizes, around, axes_of_space, each_axis, pairs, refuse_no_place
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -50,7 +50,7 @@ def convolve(
     strides, apart = _steps(name, len(window), stride, dilation)
     spans = tuple(map(spread, window, apart))
     padded = around(name, padding, spans, strides)
-    refuse_no_place(name, "the weight", nodes[0].type.shape[2:], spans, padded, x, weight)
+    refuse_no_place(name, "weight", nodes[0].type.shape[2:], spans, padded, x, weight)
     return wrap(_biased(name, nodes, outputs, (strides, *padded, _ones(window), apart, count)))
 
 
@@ -87,20 +87,20 @@ def convolve_transposed(
     return wrap(_inside(_biased(name, nodes, outputs * count, settings), margins))
 
 
-def _operands(name: str, *given: Any) -> list[Node]:
+def _operands(name: str, x: Any, weight: Any, bias: Any) -> list[Node]:
     """x, the weight, and the bias if there is one, in one dtype."""
-    present = [each for each in given if each is not None]
-    nodes = to_common_dtype(name, *present)
+    given = (x, weight) if bias is None else (x, weight, bias)
+    nodes = to_common_dtype(name, *given)
     if nodes[0].type.dtype not in ir.NUMBERS:
-        refuse_dtype(name, nodes[0].type.dtype, ir.NUMBERS, *present)
+        refuse_dtype(name, nodes[0].type.dtype, ir.NUMBERS, *given)
     ranks = [len(node.type.shape) for node in nodes[:2]]
     hint = "two axes stand before those of space; `x[None]` is a batch of one image"
     if min(ranks) < 3:
         problem = "takes images [N, C, space…], and a weight with as many axes"
-        fail(ShapeError, name, problem, *given[:2], hint=hint)
+        fail(ShapeError, name, problem, x, weight, hint=hint)
     if ranks[0] != ranks[1]:
-        problem = f"x has {ranks[0] - 2} axes of space, and the weight has {ranks[1] - 2}"
-        fail(ShapeError, name, problem, *given[:2], hint=hint)
+        problem = f"x has {axes_of_space(ranks[0] - 2)}, and the weight has {ranks[1] - 2}"
+        fail(ShapeError, name, problem, x, weight, hint=hint)
     return nodes
 
 

@@ -45,8 +45,9 @@ class Windows:
 
     @property
     def places(self) -> Size:
-        """How many windows there are."""
-        return floor_div(self.before + self.extent + self.behind - self.span, self.stride) + 1
+        """How many windows find a place."""
+        room = self.before + self.extent + self.behind - self.span
+        return maximum(floor_div(room, self.stride) + 1, 0)
 
 
 @dataclass(frozen=True, slots=True)

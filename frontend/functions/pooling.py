@@ -1,7 +1,8 @@
 """Pooling: images made smaller by the largest, or the mean, of what a moving window sees.
 
 Comes in: images [N, C, space…]. Goes out: images of the same channels, with one number a window.
-Never: a window of several axes: these are taken one after the other, the last one first.
+Never: a window of several axes: these are taken one after the other, the last one first; only the
+mean of whole axes is taken of all of them at once, which is quicker.
 """
 
 from __future__ import annotations
@@ -35,12 +36,13 @@ if TYPE_CHECKING:
 def max_pool(
     x: Any, /, window: Any, *, stride: Any = None, padding: Any = 0, dilation: Any = 1
 ) -> Tensor:
-    """The largest element of each window; NaN if any is.
+    """The largest element of each window; NaN if any is; of zeros, one of either sign.
 
     x is [N, C, space…]. The window's size, the `stride` from one to the next, which is that size
     unless stated, and the `dilation` from one element to the next are one number, or one for each
     axis of space. What `padding` adds, as for `convolve`, is never the largest. The derivative is
-    that of the first of the largest elements.
+    that of the first of the largest elements, or of the first NaN. A window of nothing but -inf, or
+    of the least number of a dtype without it, has derivative 0 if it begins in padding.
     """
     node = as_node(x, "max_pool")
     dtype = node.type.dtype
@@ -83,11 +85,13 @@ def adaptive_mean_pool(x: Any, /, size: Any) -> Tensor:
     (node,) = promote(name, x, among=ir.FLOATS, floats=True)
     dtype, sizes = node.type.dtype, _space(name, node)
     counts = each_axis(name, "size", size, len(sizes))
-    if max(counts) == 1:
-        return mean(wrap(node), axis=tuple(range(2, 2 + len(sizes))), keepdims=True)
     node = cast_node(node, dtype.accumulator)
-    for axis in reversed(range(len(sizes))):
-        node = _means(name, node, axis + 2, counts[axis])
+    whole = tuple([axis for axis, count in enumerate(counts, 2) if count == 1])
+    if whole:
+        node = mean(wrap(node), axis=whole, keepdims=True).node
+    for axis, count in reversed([*enumerate(counts, 2)]):
+        if count > 1:
+            node = _means(name, node, axis, count)
     return wrap(cast_node(node, dtype))
 
 
@@ -113,17 +117,17 @@ def _windows(
         if any([isinstance(added, int) and added >= span for added in sides]):
             problem = f"`padding` is {sides}, and a window of {span} would see nothing else"
             fail(ArgumentError, name, problem, wrap(node), hint="give less padding than that")
-    refuse_no_place(name, "the window", sizes, spans, (low, high), wrap(node))
+    refuse_no_place(name, "window", sizes, spans, (low, high), wrap(node))
     each = zip(sizes, counts, steps, apart, low, high, strict=True)
     return [Windows(axis, *of_axis) for axis, of_axis in enumerate(each, 2)][::-1]
 
 
 def _larger(first: Node, second: Node) -> Node:
-    """The first unless the second is larger, or NaN."""
-    larger = record(ops.Less, (first, second))
-    if second.type.dtype in ir.FLOATS:
-        larger = record(ops.BitOr, (larger, record(ops.IsNan, (second,))))
-    return record(ops.Select, (larger, second, first))
+    """The first if it is NaN, or at least the second; else the second, which may be NaN."""
+    stays = record(ops.LessEqual, (second, first))
+    if first.type.dtype in ir.FLOATS:
+        stays = record(ops.BitOr, (stays, record(ops.IsNan, (first,))))
+    return record(ops.Select, (stays, first, second))
 
 
 def _largest(node: Node, axis: int) -> Node:

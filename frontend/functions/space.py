@@ -13,12 +13,15 @@ from typing import Any
 import numpy as np
 
 from ...ir.dims import Size, floor_div
-from ..errors import ArgumentError, ShapeError, fail
+from ..errors import ArgumentError, DTypeError, ShapeError, fail
 from .common import as_integer
 
 Numbers = tuple[int, ...]
 Sizes = tuple[Size, ...]
 Borders = tuple[Sizes, Sizes]
+
+LIMIT = 2**31
+"""What is said of an axis is less than this, so that the product of two such numbers fits i64."""
 
 
 def each_axis(name: str, what: str, value: Any, count: int, least: int = 1) -> Numbers:
@@ -26,11 +29,15 @@ def each_axis(name: str, what: str, value: Any, count: int, least: int = 1) -> N
     numbers = [as_integer(each, name, f"`{what}`") for each in _listed(name, what, value, count)]
     if min(numbers, default=least) < least:
         fail(ArgumentError, name, f"`{what}` is at least {least}, but {_shown(value)} was given")
+    _check_limit(name, what, numbers, value)
     return tuple(numbers)
 
 
 def pairs(name: str, padding: Any, count: int) -> tuple[Numbers, Numbers]:
     """Padding before and behind each of `count` axes, of a number or one or two for each axis."""
+    if isinstance(padding, str):
+        hint = "give one number, or a number or a pair (before, behind) for each axis"
+        fail(DTypeError, name, f"takes numbers, but `padding` is {padding!r}", hint=hint)
     found = [_pair(name, each) for each in _listed(name, "padding", padding, count)]
     return tuple([low for low, _ in found]), tuple([high for _, high in found])
 
@@ -54,30 +61,36 @@ def around(name: str, padding: Any, spans: Sizes, strides: Numbers) -> Borders:
 def refuse_no_place(
     name: str, window: str, sizes: Sizes, spans: Sizes, padded: Borders, *given: Any
 ) -> None:
-    """Refuse a window, called by its argument, that is larger than a padded axis."""
+    """Refuse a window, called as users know it, that is larger than a padded axis."""
     for axis, (size, span, low, high) in enumerate(zip(sizes, spans, *padded, strict=True), 2):
         room = low + size + high
         if isinstance(room, int) and isinstance(span, int) and span > room:
-            problem = f"{window} spans {span} places along axis {axis}, where x has {size}"
+            places = f"{span} place{'' if span == 1 else 's'}"
+            problem = f"the {window} spans {places} along axis {axis}, where x has {size}"
             added = f", and {low} + {high} of padding" if low + high else ""
-            hint = f"give a larger `padding`, or a smaller {window}"
+            hint = f"give a larger `padding`, or a {window} that spans less" if span > 1 else ""
             fail(ShapeError, name, problem + added, *given, hint=hint)
+
+
+def axes_of_space(count: int) -> str:
+    """`1 axis of space`, `2 axes of space`."""
+    return f"{count} {'axis' if count == 1 else 'axes'} of space"
 
 
 def _listed(name: str, what: str, value: Any, count: int) -> list[Any]:
     """The value for each axis, of one for all or of as many as there are."""
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
+    value = _plain(value)
     if isinstance(value, str) or not isinstance(value, Sequence):
         return [value] * count
     if len(value) != count:
-        problem = f"`{what}` is {_shown(value)}, but there are {count} axes of space"
+        problem = f"`{what}` is {_shown(value)}, but x has {axes_of_space(count)}"
         fail(ArgumentError, name, problem, hint="give one number, or one for each axis")
     return [*value]
 
 
 def _pair(name: str, value: Any) -> tuple[int, int]:
     """What is put before and behind an axis."""
+    value = _plain(value)
     ends = (value, value) if isinstance(value, str) or not isinstance(value, Sequence) else value
     if len(ends) != 2:
         hint = "an axis gets one number, or a pair (before, behind)"
@@ -86,7 +99,19 @@ def _pair(name: str, value: Any) -> tuple[int, int]:
     if min(low, high) < 0:
         hint = "to leave out the ends of x, slice it: `x[..., 1:-1]`"
         fail(ArgumentError, name, f"`padding` is at least 0, not {min(low, high)}", hint=hint)
+    _check_limit(name, "padding", (low, high), value)
     return low, high
+
+
+def _check_limit(name: str, what: str, numbers: Sequence[int], value: Any) -> None:
+    """Refuse numbers, of the value that was given, with which 64 bits may not count."""
+    if max(numbers, default=0) >= LIMIT:
+        fail(ArgumentError, name, f"`{what}` is less than {LIMIT}, but {_shown(value)} was given")
+
+
+def _plain(value: Any) -> Any:
+    """The numbers of an array of numpy, or else the value itself."""
+    return value.tolist() if isinstance(value, np.ndarray) else value
 
 
 def _shown(value: Any) -> str:

@@ -190,6 +190,20 @@ def test_all_kernels_have_a_form_of_tiles(
     assert not taken(bs.grad(bent, (0, 1)), x, weight)
 
 
+def test_padding_is_pairs_of_any_kind() -> None:
+    x, weight = map(bs.asarray, arrays((1, 2, 5), (3, 2, 2)))
+    expected = bs.convolve(x, weight, padding=((1, 2),)).numpy()
+    for padding in (np.array([[1, 2]]), [np.array([1, 2])], (np.array([1, 2]),)):
+        found = bs.convolve(x, weight, padding=padding)
+        np.testing.assert_array_equal(found.numpy(), expected)
+
+
+def test_the_largest_stride_has_a_derivative() -> None:
+    x, weight = bs.ones((1, 1, 5)), bs.ones((1, 1, 2))
+    found = bs.grad(lambda x: bs.convolve(x, weight, stride=2**31 - 1).sum())(x)
+    assert found.numpy().tolist() == [[[1, 1, 0, 0, 0]]]
+
+
 X, W = bs.ones((2, 4, 5, 5)), bs.ones((6, 4, 3, 3))
 MISTAKES = [
     Mistake(lambda: bs.convolve(X[0], W), ValueError, "x[None]"),
@@ -202,7 +216,21 @@ MISTAKES = [
     Mistake(lambda: bs.convolve(X, W, groups=1.0), TypeError, "`groups` is an integer, not float"),
     Mistake(lambda: bs.convolve(X, W, stride=0), ValueError, "`stride` is at least 1"),
     Mistake(lambda: bs.convolve(X, W, stride=1.5), TypeError, "`stride` is an integer, not float"),
-    Mistake(lambda: bs.convolve(X, W, stride=(1, 2, 1)), ValueError, "there are 2 axes of space"),
+    Mistake(lambda: bs.convolve(X, W, stride=(1, 2, 1)), ValueError, "x has 2 axes of space"),
+    Mistake(lambda: bs.convolve(X[..., 0], W[..., 0], stride=(1, 2)), ValueError, "x has 1 axis"),
+    Mistake(lambda: bs.convolve(X[0], W), ValueError, "x has 1 axis of space, and the weight has"),
+    Mistake(lambda: bs.convolve(None, X, W), TypeError, "a tensor or a number, got NoneType"),
+    Mistake(lambda: bs.convolve(X, None), TypeError, "a tensor or a number, got NoneType"),
+    Mistake(lambda: bs.convolve(None, None, X), TypeError, "got NoneType"),
+    Mistake(lambda: bs.convolve_transposed(None, X, W), TypeError, "got NoneType"),
+    Mistake(lambda: bs.convolve_transposed(X, None), TypeError, "got NoneType"),
+    Mistake(lambda: bs.convolve(X, W, stride=2**70), ValueError, "is less than 2147483648"),
+    Mistake(lambda: bs.convolve(X, W, dilation=2**31), ValueError, "`dilation` is less than"),
+    Mistake(lambda: bs.convolve(X, W, padding=(1, (2, 2**70))), ValueError, "`padding` is less"),
+    Mistake(
+        lambda: bs.convolve_transposed(X, W[:4], stride=2**9, output_padding=2**70), ValueError,
+        "`output_padding` is less than",
+    ),
     Mistake(lambda: bs.convolve(X, W, dilation=(1, -1)), ValueError, "`dilation` is at least 1"),
     Mistake(lambda: bs.convolve(X, W, padding=-1), ValueError, "x[..., 1:-1]"),
     Mistake(lambda: bs.convolve(X, W, padding=(1, (1, 2, 3))), ValueError, "(before, behind)"),
@@ -211,6 +239,11 @@ MISTAKES = [
     Mistake(
         lambda: bs.convolve(X, W, dilation=3), ValueError,
         "the weight spans 7 places along axis 2, where x has 5",
+    ),
+    Mistake(lambda: bs.convolve(X, W, dilation=10**9), ValueError, "or a weight that spans less"),
+    Mistake(
+        lambda: bs.convolve(X[..., :0], W[..., :1, :1]), ValueError,
+        "the weight spans 1 place along axis 3, where x has 0",
     ),
     Mistake(
         lambda: bs.convolve(X, bs.ones((1, 4, 9, 1)), padding=1), ValueError, "1 + 1 of padding"
@@ -223,7 +256,10 @@ MISTAKES = [
         "`output_padding` is 2, with stride 2 and dilation 1",
     ),
     Mistake(lambda: bs.convolve_transposed(X, W[:4], padding=4), ValueError, "leaves -1 elements"),
-    Mistake(lambda: bs.convolve_transposed(X, W[:4], padding="same"), TypeError, "an integer"),
+    Mistake(
+        lambda: bs.convolve_transposed(X, W[:4], padding="same"), TypeError,
+        "convolve_transposed: takes numbers, but `padding` is 'same'",
+    ),
     Mistake(lambda: bs.convolve_transposed(X[..., :0], W[:4]), ValueError, "has no elements"),
 ]  # fmt: skip
 

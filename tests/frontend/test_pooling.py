@@ -1,5 +1,6 @@
 """Pooling against loops over windows, its gradients, and what people get wrong."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -102,6 +103,89 @@ def test_the_mean_is_linear(name: str) -> None:
     np.testing.assert_allclose(float((back * along).sum()), float((weights * pushed).sum()))
 
 
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "window", "places"),
+    [
+        ([NAN, NAN], 2, [0]),
+        ([NAN, 1, 2, NAN], 4, [0]),
+        ([1, NAN, 2, NAN], 4, [1]),
+        ([INF, NAN], 2, [1]),
+        ([NAN, INF], 2, [0]),
+        ([1, 1, NAN, 3], 2, [0, 2]),
+        ([NAN, 1, 2, NAN, 3, 4], 6, [0]),
+        ([5, 1, 2, NAN, NAN, 4], 6, [3]),
+        ([-INF, -INF], 2, [0]),
+        ([-INF] * 6, 6, [0]),
+        ([-0.0, 0.0], 2, [0]),
+    ],
+)
+def test_the_first_no_number_has_the_derivative(
+    numbers: list[float], window: int, places: list[int]
+) -> None:
+    x = bs.asarray(np.array([[numbers]]))
+    found = bs.grad(lambda x: bs.max_pool(x, window).sum())(x)
+    assert np.nonzero(found.numpy()[0, 0])[0].tolist() == places
+    assert found.numpy().sum() == len(places)
+
+
+@pytest.mark.parametrize(("padding", "expected"), [((1, 0), [1, 0]), ((0, 1), [1, 1])])
+def test_nothing_but_minus_infinity_behind_padding_has_no_derivative(
+    padding: tuple[int, int], expected: list[int]
+) -> None:
+    def total(x: Any) -> bs.Tensor:
+        return bs.max_pool(x, 2, stride=1, padding=(padding,)).sum()
+
+    x = bs.asarray(np.array([[[-INF, -INF]]]))
+    assert bs.grad(total)(x).numpy()[0, 0].tolist() == expected
+
+
+def test_the_first_no_number_of_several_axes_has_the_derivative() -> None:
+    x = bs.asarray(np.array([[[[1, NAN], [NAN, NAN]]]]))
+    found = bs.grad(lambda x: bs.max_pool(x, 2).sum())(x)
+    assert found.numpy()[0, 0].tolist() == [[0, 1], [0, 0]]
+
+
+@pytest.mark.parametrize("window", [2, 5])
+def test_the_largest_of_zeros_is_a_zero(window: int) -> None:
+    zeros = bs.asarray(np.array([[[-0.0, 0.0, -0.0, 0.0, -0.0]]]))
+    assert (bs.max_pool(zeros, window) == 0).all()
+
+
+@pytest.mark.parametrize("pool", [bs.max_pool, partial(bs.mean_pool, count_padding=False)])
+def test_an_image_of_unknown_size_may_have_no_window(pool: Any) -> None:
+    def pooled(x: Any) -> bs.Tensor:
+        return pool(x, 5, stride=1, padding=1)
+
+    f = bs.jit(pooled, dynamic={"x": {2: bs.dim("n", 1, 64)}})
+    slope = bs.jit(bs.grad(lambda x: pooled(x).sum()), dynamic={"x": {2: bs.dim("n", 1, 64)}})
+    for size, places in ((1, 0), (2, 0), (3, 1), (7, 5)):
+        x = bs.asarray(whole((1, 1, size)))
+        assert f(x).shape == (1, 1, places)
+        np.testing.assert_allclose(float(slope(x).sum()), places, rtol=1e-12)
+    np.testing.assert_array_equal(f(x).numpy(), pooled(x).numpy())
+
+
+def test_one_window_of_any_size() -> None:
+    """An axis of no elements has a mean too, and so has one of an unknown number."""
+    for shape, size in (((1, 1, 0), 1), ((1, 1, 0, 4), (1, 2)), ((1, 1, 4, 0), (2, 1))):
+        found = bs.adaptive_mean_pool(bs.ones(shape), size)
+        assert found.shape == (1, 1, *np.broadcast_to(size, len(shape) - 2))
+        assert np.isnan(found.numpy()).all()
+    for size in (1, (1, 2), (1, 3)):
+        f = bs.jit(
+            lambda x, size=size: bs.adaptive_mean_pool(x, size),
+            dynamic={"x": {2: bs.dim("n", 1, 64)}},
+        )
+        for rows in (1, 5):
+            x = bs.asarray(whole((2, 1, rows, 4)))
+            np.testing.assert_allclose(
+                f(x).numpy(), bs.adaptive_mean_pool(x, size).numpy(), rtol=1e-13, atol=1e-15
+            )
+
+
 def test_both_orders_of_derivatives() -> None:
     x, by = bs.asarray(whole((1, 1, 5, 5))), bs.asarray(whole((1, 1, 5, 5)))
 
@@ -187,7 +271,18 @@ MISTAKES = [
     Mistake(lambda: bs.max_pool(X[0, 0], 2), ValueError, "[N, C, space…]"),
     Mistake(lambda: bs.max_pool(X, 0), ValueError, "`window` is at least 1"),
     Mistake(lambda: bs.max_pool(X, 2.0), TypeError, "`window` is an integer, not float"),
-    Mistake(lambda: bs.max_pool(X, (2, 2, 2)), ValueError, "there are 2 axes of space"),
+    Mistake(lambda: bs.max_pool(X, (2, 2, 2)), ValueError, "x has 2 axes of space"),
+    Mistake(lambda: bs.max_pool(X[0], (2, 2)), ValueError, "x has 1 axis of space"),
+    Mistake(lambda: bs.max_pool(X, 2**70), ValueError, "`window` is less than 2147483648"),
+    Mistake(lambda: bs.max_pool(X, 2, stride=2**31), ValueError, "`stride` is less than"),
+    Mistake(lambda: bs.max_pool(X, 2, dilation=2**70), ValueError, "`dilation` is less than"),
+    Mistake(lambda: bs.mean_pool(X, 2, padding=2**70), ValueError, "`padding` is less than"),
+    Mistake(lambda: bs.adaptive_mean_pool(X, 2**70), ValueError, "`size` is less than"),
+    Mistake(lambda: bs.mean_pool(X, 9), ValueError, "`padding`, or a window that spans less"),
+    Mistake(
+        lambda: bs.max_pool(X[..., :0], 1), ValueError,
+        "the window spans 1 place along axis 3, where x has 0",
+    ),
     Mistake(lambda: bs.max_pool(X, 2, stride=0), ValueError, "`stride` is at least 1"),
     Mistake(lambda: bs.mean_pool(X, 6), ValueError, "the window spans 6 places along axis 2"),
     Mistake(lambda: bs.mean_pool(X, 2, padding=2), ValueError, "would see nothing else"),
@@ -195,7 +290,7 @@ MISTAKES = [
     Mistake(lambda: bs.max_pool(X * 1j, 2), TypeError, "does not take complex64"),
     Mistake(lambda: bs.adaptive_mean_pool(X, 0), ValueError, "`size` is at least 1"),
     Mistake(lambda: bs.adaptive_mean_pool(X[..., :0], 2), ValueError, "has 0 elements"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
