@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..ir.dims import Dim, DimError, Symbol, evaluate, symbols
+from ..ir.dims import Dim, DimError, Size, Symbol, evaluate, interval, symbols
+from ..ir.facts import Facts
 from ..ir.types import Tensor as TensorType
 from .errors import ArgumentError, ShapeError, fail
 from .functions.common import as_axis
@@ -46,11 +47,20 @@ class OpenSizes:
             if sizes.setdefault(size.name, found) != found:
                 problem = f"the size {size.name} is {sizes[size.name]} elsewhere, {found} in {name}"
                 fail(ShapeError, "jit", problem)
-            if not size.admits(found):
+            if not _admits(size, found):
                 bounds = f"{size.minimum}..{size.maximum} in steps of {size.multiple}"
                 fail(ShapeError, "jit", f"the size {size.name} of {name} is {found}, not {bounds}")
             shape[place] = size
         return type_.with_shape(tuple(shape))
+
+
+def _admits(size: Symbol, found: Size) -> bool:
+    """Whether a size is certainly one that another one may be; inside of a trace it may be open."""
+    if isinstance(found, int):
+        return size.admits(found)
+    low, high = interval(found)
+    inside = size.minimum <= low and high <= size.maximum
+    return inside and Facts().divides(size.multiple, found)
 
 
 def plain(value: Any, sizes: Mapping[str, int]) -> Any:

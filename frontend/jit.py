@@ -155,9 +155,9 @@ class Jitted:
     ) -> Any:
         """The call as a part of what is being traced, or keeps a history.
 
-        There it has no stages: a size that its data decide belongs to what is around it.
+        There it has no stages, and no open sizes: those belong to what is around it.
         """
-        if traced.stages is not None:
+        if traced.stages is not None or given.sizes:
             return self.function(*args, **kwargs)
         hidden = [draw_key()] if _is_random(traced, given) else []
         results = call(traced.func, [*given.nodes, *hidden, *traced.captures])
