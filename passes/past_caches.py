@@ -3,7 +3,8 @@ its stores go to memory directly, which then need not be read to be written.
 
 Comes in: a tile func. Goes out: the same func, with `past_caches` in its schedule and with the
 facts that those views have whole lines of the caches for rows; and which stores those are.
-Never: a result that the kernel reads, or stores in several places: what waits in a cache stays.
+Never: a result that the kernel reads, or stores in several places: what waits in a cache stays. Nor
+a kernel with products, which are slower than any memory.
 """
 
 from collections.abc import Container, Sequence
@@ -24,6 +25,8 @@ from .ranges import Ranges
 def past_caches(func: Func, arguments: Container[int]) -> Func | None:
     """The version of a kernel for arguments that are large and begin at a line, as do all of their
     rows; None if no store into them may go past the caches."""
+    if any(isinstance(op, tile.Dot) for op in func.walk()):
+        return None
     ranges = Ranges(func)
     stores = [op for op in _stores(func) if op.view.index in arguments and _fills_lines(op, ranges)]
     if not stores:

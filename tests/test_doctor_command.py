@@ -56,8 +56,8 @@ def test_all_is_well_here() -> None:
 def test_as_json() -> None:
     facts = found()
     assert facts["native core"]["text"] == str(native.library_path())
-    assert set(facts["brimstone"]) == {"about", "state", "text", "help"}
-    assert all(each["help"] for each in facts.values() if each["state"] != "ok")
+    assert set(facts["brimstone"]) == {"about", "state", "text", "remedy"}
+    assert all(each["remedy"] for each in facts.values() if each["state"] != "ok")
 
 
 def test_a_variable_that_nobody_reads(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,7 +95,7 @@ def test_caches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     foreign = with_cache(monkeypatch, Cache(private))
     assert foreign["state"] == "broken"
     assert "other users" in foreign["text"]
-    assert "BRIMSTONE_CACHE" in foreign["help"]
+    assert "BRIMSTONE_CACHE" in foreign["remedy"]
     file = tmp_path / "file"
     file.write_text("")
     assert with_cache(monkeypatch, Cache(file / "llvm"))["state"] == "broken"
@@ -112,7 +112,7 @@ def test_no_native_core(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(native, "FILE_NAMES", ("nothing.so",))
     (finding,) = checks.native()
     assert finding.state is State.BROKEN
-    assert "pip install" in finding.help
+    assert "pip install" in finding.remedy
 
 
 def test_a_check_that_fails_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,6 +43,6 @@ def shown(found: Iterable[Finding]) -> Iterable[Finding]:
         state, about = f"{each.state.value:8}", f"{each.about:{WIDTH}}"
         line = Text.assemble((state, STYLES[each.state]), about, each.text)
         console.print(line, soft_wrap=True)
-        if each.help:
-            console.print(Text(f"{'':{8 + WIDTH}}{each.help}", "italic"), soft_wrap=True)
+        if each.remedy:
+            console.print(Text(f"{'':{8 + WIDTH}}{each.remedy}", "italic"), soft_wrap=True)
         yield each

@@ -6,7 +6,6 @@ Never: a change to anything, but that a kernel may be stored in the cache as by 
 
 import os
 import platform
-import sys
 from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 from time import perf_counter
@@ -17,7 +16,7 @@ from .finding import Finding, broken, missing, ok
 REINSTALL = "run `pip install .` in the checkout, or `pip install -e .` to develop"
 UNITS = ("amx_bf16", "amx_int8", "avx512_bf16", "avx512_fp16", "avx512_vnni")
 """What LLVM may be told of a processor beyond its vectors, as /proc/cpuinfo calls it."""
-WAYS = {"avx512": "512", "avx2": "256", "sse42": "128", "neon": "128"}
+BITS = {"avx512": 512, "avx2": 256, "sse42": 128, "neon": 128}
 VARIABLES = {
     "BRIMSTONE_CACHE": "the folder of compiled kernels",
     "BRIMSTONE_DEVICE": "the device of tensors that are made from nothing",
@@ -63,7 +62,7 @@ def processor() -> Iterator[Finding]:
 
     machine, features = host(), llvm().get_host_cpu_features()
     caches = f"caches of {machine.level1 >> 10} and {machine.level2 >> 10} KiB"
-    vectors = f"vectors of {WAYS[machine.name]} bits ({machine.name})"
+    vectors = f"vectors of {BITS[machine.name]} bits ({machine.name})"
     also = [name for name in UNITS if features.get(name.replace("_", "-")) or features.get(name)]
     units = f"; it also has {', '.join(also)}" if also else ""
     yield ok("processor", f"{machine.cpu}: {vectors}, {caches}{units}")
@@ -119,14 +118,14 @@ def gpus() -> Iterator[Finding]:
         driver()
         yield ok("NVIDIA driver", "it loads; kernels can be launched (docs/triton.md)")
     except (DriverError, OSError) as problem:
-        help = "only kernels for NVIDIA GPUs want it: install NVIDIA's driver"
-        yield missing("NVIDIA driver", str(problem).partition(": ")[0], help)
+        remedy = "only kernels for NVIDIA GPUs want it: install NVIDIA's driver"
+        yield missing("NVIDIA driver", str(problem).partition(": ")[0], remedy)
     version = installed("triton")
     if version is not None:
         yield ok("Triton", f"{version}, which compiles kernels for GPUs")
     else:
-        help = "only kernels for GPUs want it: pip install 'brimstone[cuda]'"
-        yield missing("Triton", "the package triton is not installed", help)
+        remedy = "only kernels for GPUs want it: pip install 'brimstone[cuda]'"
+        yield missing("Triton", "the package triton is not installed", remedy)
 
 
 def cache() -> Iterator[Finding]:
@@ -135,13 +134,13 @@ def cache() -> Iterator[Finding]:
 
     found = default_cache()
     if found.folder is None:
-        help = f"unset {VARIABLE}, or let it name a folder"
-        yield missing("cache", f"{VARIABLE} is empty: kernels are compiled anew", help)
+        remedy = f"unset {VARIABLE}, or let it name a folder"
+        yield missing("cache", f"{VARIABLE} is empty: kernels are compiled anew", remedy)
         return
     why = found.unusable()
     if why:
-        help = f"make it yours alone (chmod 700), or let {VARIABLE} name another folder"
-        yield broken("cache", f"{found.folder} {why}", help)
+        remedy = f"make it yours alone (chmod 700), or let {VARIABLE} name another folder"
+        yield broken("cache", f"{found.folder} {why}", remedy)
         return
     count, held = found.held()
     room = found.bytes_at_most >> 20
@@ -166,8 +165,8 @@ def environment() -> Iterator[Finding]:
             yield ok(name, f"{value!r}: {VARIABLES[name]}")
             continue
         near = get_close_matches(name, VARIABLES, 1, CONFUSED)
-        help = f"did you mean {near[0]}?" if near else f"there are {', '.join(VARIABLES)}"
-        yield broken(name, "nobody reads this variable", help)
+        remedy = f"did you mean {near[0]}?" if near else f"there are {', '.join(VARIABLES)}"
+        yield broken(name, "nobody reads this variable", remedy)
 
 
 CHECKS: tuple[Callable[[], Iterator[Finding]], ...] = (
@@ -183,4 +182,3 @@ def findings() -> Iterator[Finding]:
         except Exception as problem:
             text = f"{type(problem).__name__}: {problem}"
             yield broken(check.__name__, text, f"is everything installed? else {REINSTALL}")
-        sys.stdout.flush()

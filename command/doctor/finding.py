@@ -16,12 +16,12 @@ class State(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was looked at, how it is, and what would `help`, if anything need be done."""
+    """What was looked at, how it is, and the `remedy`, if anything need be done."""
 
     about: str
     state: State
     text: str
-    help: str = ""
+    remedy: str = ""
 
     def as_json(self) -> dict[str, str]:
         """The same as a table."""
@@ -33,11 +33,11 @@ def ok(about: str, text: str) -> Finding:
     return Finding(about, State.OK, text)
 
 
-def missing(about: str, text: str, help: str) -> Finding:
+def missing(about: str, text: str, remedy: str) -> Finding:
     """It is not there; some things are for those alone who have it."""
-    return Finding(about, State.MISSING, text, help)
+    return Finding(about, State.MISSING, text, remedy)
 
 
-def broken(about: str, text: str, help: str) -> Finding:
+def broken(about: str, text: str, remedy: str) -> Finding:
     """It should work."""
-    return Finding(about, State.BROKEN, text, help)
+    return Finding(about, State.BROKEN, text, remedy)

@@ -62,7 +62,8 @@ before they are read, lines of memory are asked for; `unroll`: rows that are red
 vectors run along a parallel axis; `wide`: elements of a row that stream past one program there,
 whose sums wait in memory, or without it one tile. Where vectors run along the
 reduced axis, one program sums `across` so many rows as they pass, unless a row has more than
-`columns` elements; without it, sums across rows are a kernel of their own.
+`columns` elements; without it, sums across rows are a kernel of their own. `past_caches`: stores
+go to memory directly, where the facts of views allow it; only a target that knows sizes sets it.
 
 Of contractions, `m` and `n`: the block of the product that is kept in registers; `k`: a chunk of a
 panel; `kept`: rows of panels of the right operand that stay near while all of the left ones pass.

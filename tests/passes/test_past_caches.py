@@ -76,6 +76,22 @@ def test_whole_vectors_go_past_the_caches(machine: object, columns: int) -> None
     assert loop.StoreMasked in found, "the end of a row, which may be a part of a line"
 
 
+def test_products_have_no_version() -> None:
+    text = """
+func @product(%x: view<2, f32, {unit_stride: 1}>, %y: view<2, f32, {unit_stride: 1}>)
+    with {grid: [1], tile: {n: 16}} {
+  %zero = tile.constant {value = 0} : scalar<i64>
+  %a = tile.load %x, %zero, %zero {shape = [16, 16], padding = 0.0} : tile<[16, 16], f32>
+  %b = tile.dot %a, %a, %a : tile<[16, 16], f32>
+  %c = tile.binary %a, %a {kind = add} : tile<[16, 16], f32>
+  tile.store %y, %c, %zero, %zero
+  return
+}"""
+    assert past_caches(kernel(text), [1]) is None
+    plain = text.replace("  %b = tile.dot %a, %a, %a : tile<[16, 16], f32>\n", "")
+    assert past_caches(kernel(plain), [1]) is not None
+
+
 def test_what_are_lines() -> None:
     from brimstone.ir.dtypes import bf16, f32
 
