@@ -85,7 +85,7 @@ def make_account(
     together: Mapping[str, int],
     interpreted: Mapping[str, str],
     names: Sequence[str],
-    versions: Mapping[str, str] = {},
+    versions: Mapping[str, str],
 ) -> Account:
     """The account of a step of kernels, some of which are launched `together` with others, and some
     have other `versions`; `names` are what people call its arguments."""

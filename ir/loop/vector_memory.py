@@ -53,8 +53,8 @@ class LoadMasked(LoopOp, name="loop.load_masked", effects=(Effect.READ,)):
         return read_lanes(self, buffer, contiguous(index, len(mask)), mask, padding)
 
 
-class StoreVector(LoopOp, name="loop.store_vector", effects=(Effect.WRITE,)):
-    """Put the lanes of a vector from an index on."""
+class VectorWriter(LoopOp):
+    """A write of all lanes of a vector, from an index on."""
 
     buffer: Operand[Buffer] = among(VALUES)
     index: Operand[Scalar] = among(INDICES)
@@ -62,25 +62,22 @@ class StoreVector(LoopOp, name="loop.store_vector", effects=(Effect.WRITE,)):
 
     def check(self) -> None:
         require_element(self.buffer.type, self.value.type)
+
+
+class StoreVector(VectorWriter, name="loop.store_vector", effects=(Effect.WRITE,)):
+    """Put the lanes of a vector from an index on."""
 
     def run(self, frame: Any, buffer: Array, index: Array, value: Array) -> tuple[()]:
         buffer[checked(self, buffer, contiguous(index, len(value)))] = value
         return ()
 
 
-class StorePastCaches(LoopOp, name="loop.store_past_caches", effects=(Effect.WRITE,)):
+class StorePastCaches(VectorWriter, name="loop.store_past_caches", effects=(Effect.WRITE,)):
     """Put the lanes of a vector from an index on, in memory directly: nobody reads them soon.
 
     The buffer begins at a line of the caches, and the lanes are a part of one, or begin where one
     does.
     """
-
-    buffer: Operand[Buffer] = among(VALUES)
-    index: Operand[Scalar] = among(INDICES)
-    value: Operand[Vec] = among(VALUES)
-
-    def check(self) -> None:
-        require_element(self.buffer.type, self.value.type)
 
     def run(self, frame: Any, buffer: Array, index: Array, value: Array) -> tuple[()]:
         places = checked(self, buffer, contiguous(index, len(value)))
