@@ -3,7 +3,8 @@
 Comes in: a broadcast, of which the backward sweep asks the cotangent: the sum of that of its
 result. Goes out: the sum. Where numbers of whole rows are factors in it, and are themselves sums
 along the rows, it is taken of what is left without them: a layer norm's gradient then goes through
-its rows twice, and not three times.
+its rows twice, and not three times. And where it is one of quotients by such numbers, each row is
+divided once, and not each element of it.
 Never: a sum that is pulled apart for another reason; one would become several. Nor one of narrow
 floats: without its factors it may be larger than they can be.
 """
@@ -21,6 +22,9 @@ from .backward import Backward, Rule
 
 MOST_VALUES = 64
 """So many values are asked at most whether they are sums, or made of one."""
+MOST_DIVISORS = 4
+"""A product of more is left as it is."""
+PRODUCTS = (tensor.Negate, tensor.Multiply)
 TERMS = (tensor.Negate, tensor.Add, tensor.Subtract)
 ARITHMETIC = (*TERMS, tensor.Multiply, tensor.Divide)
 
@@ -31,7 +35,7 @@ def broadcast(backward: Backward, op: tensor.Broadcast, given: Tangents) -> None
     assert cotangent is not None
     sums = _Sums(backward.builder, op.repeated)
     is_wide = cotangent.dtype.accumulator is cotangent.dtype
-    if op.repeated and is_wide and sums.wait(cotangent):
+    if op.repeated and is_wide and (sums.wait(cotangent) or sums.divisors(cotangent)):
         backward.add(op.operands, (op.once(backward.builder, sums.of(cotangent)),))
     else:
         backward.add(op.operands, op.transpose(backward.builder, (None,), given))
@@ -47,6 +51,7 @@ class _Sums:
         self.builder, self.axes = builder, axes
         self.waiting: dict[AnyValue, bool] = {}
         self.made: dict[AnyValue, AnyValue] = {}
+        self.divided: dict[AnyValue, list[AnyValue]] = {}
 
     def wait(self, x: AnyValue) -> bool:
         """Whether a factor that may be pulled out of the sum of x is made of such a sum."""
@@ -71,7 +76,8 @@ class _Sums:
         return self.made[x]
 
     def _of(self, x: AnyValue) -> AnyValue:
-        """Σ -x -> -Σ x, Σ (x + y) -> Σ x + Σ y, Σ (x * factor) -> Σ x * factor"""
+        """Σ -x -> -Σ x, Σ (x + y) -> Σ x + Σ y, Σ (x * factor) -> Σ x * factor, where it waits;
+        else Σ (x / divisor) -> Σ x / divisor"""
         op = x.op
         if self.wait(x) and isinstance(op, TERMS):
             return self.builder.emit(op.__class__, *[self.of(each) for each in op.operands])
@@ -79,7 +85,41 @@ class _Sums:
             factor, rest = self._factor(op)
             if factor is not None:
                 return self.builder.emit(tensor.Multiply, self.of(rest), self._once(factor))
-        return self.builder.emit(tensor.ReduceSum, x, axes=self.axes)
+        divisors = self.divisors(x)
+        total = self.builder.emit(tensor.ReduceSum, self._undivided(x), axes=self.axes)
+        for divisor in divisors:
+            total = self.builder.emit(tensor.Divide, total, self._once(divisor))
+        return total
+
+    def divisors(self, x: AnyValue) -> list[AnyValue]:
+        """What a product of quotients is divided by, that is the same along the axes."""
+        if x not in self.divided and len(self.divided) < MOST_VALUES:
+            self.divided[x] = []
+            self.divided[x] = self._divisors(x)
+        return self.divided.get(x, [])
+
+    def _divisors(self, x: AnyValue) -> list[AnyValue]:
+        op = x.op
+        if isinstance(op, tensor.Divide):
+            own = [op.right] if self._is_same(op.right) else []
+            return self.divisors(op.left) + own
+        if isinstance(op, PRODUCTS):
+            found = [divisor for each in op.operands for divisor in self.divisors(each)]
+            return found if len(found) <= MOST_DIVISORS else []
+        return []
+
+    def _undivided(self, x: AnyValue) -> AnyValue:
+        """What is left of x without its divisors."""
+        op = x.op
+        if not self.divisors(x):
+            return x
+        if isinstance(op, tensor.Divide) and self._is_same(op.right):
+            return self._undivided(op.left)
+        assert isinstance(op, (*PRODUCTS, tensor.Divide))
+        left, *right = op.operands
+        if isinstance(op, tensor.Multiply):
+            right = [self._undivided(op.right)]
+        return self.builder.emit(op.__class__, self._undivided(left), *right)
 
     def _factor(self, op: tensor.Multiply) -> tuple[AnyValue | None, AnyValue]:
         """An operand that is the same along the axes, and the other one."""

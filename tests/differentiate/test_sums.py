@@ -36,6 +36,12 @@ NORM = """
   %root = tensor.reciprocal_square_root %total : tensor<[3], f64>
   %roots = tensor.broadcast %root {shape = [3, 4], axes = [0]} : tensor<[3, 4], f64>
   %y = tensor.multiply %centred, %roots : tensor<[3, 4], f64>"""
+SQUARES = """
+  %squares = tensor.multiply %x, %x : tensor<[3, 4], f64>
+  %row = tensor.reduce_sum %squares {axes = [1]} : tensor<[3], f64>
+  %rows = tensor.broadcast %row {shape = [3, 4], axes = [0]} : tensor<[3, 4], f64>
+  %column = tensor.reduce_sum %squares {axes = [0]} : tensor<[4], f64>
+  %columns = tensor.broadcast %column {shape = [3, 4], axes = [1]} : tensor<[3, 4], f64>"""
 COLUMNS = """
   %sums = tensor.reduce_sum %x {axes = [0]} : tensor<[4], f64>
   %means = tensor.broadcast %sums {shape = [3, 4], axes = [1]} : tensor<[3, 4], f64>"""
@@ -63,6 +69,38 @@ def waits(value: AnyValue) -> int:
 def test_a_norm_sums_its_rows_once_on_the_way_back(mean: str) -> None:
     func = func_of(mean + NORM)
     assert [waits(each) for each in way_back(func).results] == [1]
+    check_derivatives(func, [X], [True])
+
+
+def quotients_summed(func: Func) -> int:
+    """How many sums are of quotients, or of what is computed of some."""
+
+    def divides(value: AnyValue) -> bool:
+        op: Any = value.op
+        return op is not None and (isinstance(op, tensor.Divide) or any(map(divides, op.operands)))
+
+    sums = [op for op in func.walk() if isinstance(op, tensor.ReduceSum)]
+    return sum(divides(op.x) for op in sums)
+
+
+@pytest.mark.parametrize(
+    ("ops", "count"),
+    [
+        (("divide %x, %rows",), 0),
+        (("divide %x, %columns",), 0),
+        (("divide %x, %rows", "multiply %y0, %y0"), 0),
+        (("divide %x, %rows", "negate %y0"), 0),
+        (("divide %x, %rows", "divide %y0, %x"), 1),
+        (("multiply %x, %rows", "divide %y0, %columns"), 1),
+        (("divide %x, %rows", *(f"multiply %y{at}, %y{at}" for at in range(6))), 1),
+    ],
+    ids=["rows", "columns", "squared", "negated", "each", "both", "many times"],
+)
+def test_rows_are_divided_once_they_are_summed(ops: tuple[str, ...], count: int) -> None:
+    """Where the divisor is a number of the row, and there are a few."""
+    lines = [f"\n  %y{at} = tensor.{op} : tensor<[3, 4], f64>" for at, op in enumerate(ops)]
+    func = func_of(SQUARES + "".join(lines).replace(f"%y{len(ops) - 1} =", "%y ="))
+    assert quotients_summed(way_back(func)) == count
     check_derivatives(func, [X], [True])
 
 
