@@ -8,6 +8,7 @@ import os
 from threading import local
 
 from ..targets import TARGETS, Target
+from .threads import shared_threads
 
 VARIABLE = "BRIMSTONE_DEVICE"
 
@@ -63,7 +64,8 @@ def device_named(name: str) -> Device:
         kind, _, index = name.partition(":")
         if kind not in TARGETS or not (index or "0").isdigit() or int(index or 0) > 0:
             raise ValueError(f"there is no device {name!r}; there are: {', '.join(TARGETS)}")
-        found = _DEVICES.setdefault(name, Device(kind, int(index or 0), TARGETS[kind]()))
+        target = TARGETS[kind](shared_threads())
+        found = _DEVICES.setdefault(name, Device(kind, int(index or 0), target))
     return found
 
 

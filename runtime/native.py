@@ -30,6 +30,14 @@ class Core(Protocol):
 
     def brimstone_clock(self) -> int: ...
 
+    def brimstone_new_threads(self, count: int) -> FFI.CData: ...
+
+    def brimstone_run(
+        self, threads: FFI.CData, script: FFI.CData, addresses: FFI.CData, slots: FFI.CData
+    ) -> int: ...
+
+    def brimstone_pack(self, intervals: FFI.CData, count: int) -> int: ...
+
 
 @cache
 def core() -> Core:

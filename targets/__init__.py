@@ -1,27 +1,29 @@
 """The machines that programs run on: one folder a target, listed here.
 
-Comes in: the name of a target. Goes out: a `Target`, which compiles modules of the tensor floor.
+Comes in: the name of a target, and the threads of the host. Goes out: a `Target`, which compiles
+modules of the tensor floor.
 Never: a target that is loaded before it is asked for.
 """
 
 from collections.abc import Callable
 
 from .account import Account
+from .script import Threads
 from .target import Executable, Target
 
 
-def _reference() -> Target:
+def _reference(threads: Threads) -> Target:
     from .reference import Reference
 
     return Reference()
 
 
-def _cpu() -> Target:
+def _cpu(threads: Threads) -> Target:
     from .llvm.target import Cpu
 
-    return Cpu()
+    return Cpu(threads)
 
 
-TARGETS: dict[str, Callable[[], Target]] = {"cpu": _cpu, "reference": _reference}
+TARGETS: dict[str, Callable[[Threads], Target]] = {"cpu": _cpu, "reference": _reference}
 
-__all__ = ["TARGETS", "Account", "Executable", "Target"]
+__all__ = ["TARGETS", "Account", "Executable", "Target", "Threads"]

@@ -22,6 +22,7 @@ VARIABLES = {
     "BRIMSTONE_DEVICE": "the device of tensors that are made from nothing",
     "BRIMSTONE_FUSE": "0: each op is a kernel of its own",
     "BRIMSTONE_REPRODUCERS": "the folder for what a failing pass leaves behind",
+    "BRIMSTONE_THREADS": "how many threads kernels run on",
 }
 """The environment variables that Brimstone reads."""
 CONFUSED = 0.85
@@ -57,8 +58,10 @@ def native() -> Iterator[Finding]:
 
 def processor() -> Iterator[Finding]:
     """Which instructions kernels are made of, and how many cores there are for this process."""
+    from ...runtime.threads import shared_threads
+    from ...targets.cores import usable_cores
     from ...targets.llvm.library import llvm
-    from ...targets.llvm.machines import host, usable_cores
+    from ...targets.llvm.machines import host
 
     machine, features = host(), llvm().get_host_cpu_features()
     caches = f"caches of {machine.level1 >> 10} and {machine.level2 >> 10} KiB"
@@ -66,7 +69,11 @@ def processor() -> Iterator[Finding]:
     also = [name for name in UNITS if features.get(name.replace("_", "-")) or features.get(name)]
     units = f"; it also has {', '.join(also)}" if also else ""
     yield ok("processor", f"{machine.cpu}: {vectors}, {caches}{units}")
-    yield ok("cores", f"{usable_cores()} of {os.cpu_count() or 1} are for this process")
+    cores, threads = usable_cores(), shared_threads().count
+    yield ok("cores", f"{cores} of {os.cpu_count() or 1} are for this process")
+    yield ok(
+        "threads", f"kernels run on {threads}, one a core; BRIMSTONE_THREADS sets another number"
+    )
 
 
 def compiler() -> Iterator[Finding]:

@@ -20,4 +20,80 @@ BRIMSTONE_API const char *brimstone_version(void);
 /* Nanoseconds on a clock that never goes back. Only differences have a meaning. */
 BRIMSTONE_API int64_t brimstone_clock(void);
 
+/* Threads that share work. They are never destroyed: a process ends without waiting for them. */
+typedef struct brimstone_threads brimstone_threads;
+
+/* So many threads, of which the caller of `brimstone_run` is one; NULL if there is no memory. */
+BRIMSTONE_API brimstone_threads *brimstone_new_threads(int32_t count);
+
+/* The machine code of a kernel. It runs the programs from range[2 * axis] to range[2 * axis + 1]
+ * along each of three axes; `grid` says how many there are in all. */
+typedef void (*brimstone_kernel)(const uint64_t *slots, const int64_t *grid, const int64_t *range);
+
+/* One launch of a kernel, in as many chunks of programs along an axis. `first` is the number of its
+ * first chunk among those of all that are launched at once; `slot` is that of its first slot.
+ *
+ * A kernel that needs memory while it runs has `scratch_count` slots more than the script gives it:
+ * where the parts of its memory begin. Each chunk has `room` bytes of it, a multiple of 8. */
+typedef struct brimstone_launch {
+    brimstone_kernel code;
+    const int64_t *scratch_offsets;
+    int64_t scratch_count;
+    int64_t room;
+    int64_t slot;
+    int64_t slot_count;
+    int64_t grid[3];
+    int64_t axis;
+    int64_t chunks;
+    int64_t first;
+} brimstone_launch;
+
+/* What is done next, by its kind. The numbers are of launches, of slots, of bytes and of elements.
+ *
+ * share  `count` launches from launch `first` on are run at once, in any order, on all threads
+ * alone  the same on the thread that asks for it
+ * copy   `count` bytes go from the address in slot `first + 1` to the one in slot `first`
+ * fill   `count` elements of `size` bytes, from the address in slot `first` on, become what stands
+ *        in the slots behind that one */
+enum brimstone_kind { BRIMSTONE_SHARE, BRIMSTONE_ALONE, BRIMSTONE_COPY, BRIMSTONE_FILL };
+typedef struct brimstone_action {
+    int64_t kind;
+    int64_t first;
+    int64_t count;
+    int64_t size;
+} brimstone_action;
+
+/* A slot that holds an address: of that number, and so many bytes behind it. */
+typedef struct brimstone_place {
+    int64_t slot;
+    int64_t address;
+    int64_t offset;
+} brimstone_place;
+
+/* Actions, one after the other, and the slots that differ from call to call. */
+typedef struct brimstone_script {
+    const brimstone_place *places;
+    const brimstone_action *actions;
+    const brimstone_launch *launches;
+    int64_t place_count;
+    int64_t action_count;
+} brimstone_script;
+
+/* Do all actions of a script on memory at these addresses; the slots are the caller's own. How many
+ * have been done: less than all where there was no memory for what a kernel needs while it runs. */
+BRIMSTONE_API int64_t brimstone_run(brimstone_threads *threads, const brimstone_script *script,
+                                    const uint64_t *addresses, uint64_t *slots);
+
+/* An array that is alive from position `begin` to position `end` of a script, both included. */
+typedef struct brimstone_interval {
+    int64_t begin;
+    int64_t end;
+    int64_t bytes;
+    int64_t offset;
+} brimstone_interval;
+
+/* Set all offsets, multiples of 64, so that no two arrays share a byte while both are alive. How
+ * many bytes all of them take together; -1 if there is no memory to find out. */
+BRIMSTONE_API int64_t brimstone_pack(brimstone_interval *intervals, int64_t count);
+
 #endif

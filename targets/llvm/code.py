@@ -20,6 +20,7 @@ from ...passes.past_caches import past_caches
 from .build import build
 from .kernel import Kernel
 from .lower import name_of
+from .sharing import effort_of
 
 KNOWN_AT_MOST = 4096
 _KNOWN: dict[str, Any] = {}
@@ -90,4 +91,4 @@ def _of_tiles(func: Func) -> bool:
 def _kernel(func: Func, code: Any) -> Kernel:
     scratches = [op for op in func.walk() if isinstance(op, tile.Scratch)]
     scratch = tuple([(prod(op.shape), op.dtype) for op in scratches])
-    return Kernel(func, scratch, code)
+    return Kernel(func, scratch, code, effort_of(func))

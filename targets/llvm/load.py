@@ -17,12 +17,12 @@ from .library import llvm
 from .machines import host
 
 FFI: Any = ForeignFunctions()
-SIGNATURE = "void (*)(const uint64_t *, const int64_t *, int64_t, int64_t)"
+SIGNATURE = "void (*)(const uint64_t *, const int64_t *, const int64_t *)"
 _NUMBERS = count()
 
 
 class Kernels(Mapping[str, Any]):
-    """Functions by name: `kernels["add"](slots, grid, begin, end)`.
+    """Functions by name: `kernels["add"](slots, grid, range)`.
 
     Code is unloaded when nobody has a function of it any more.
     """

@@ -78,12 +78,6 @@ def model_of(features: frozenset[str]) -> CPU:
     return next((model for model, wanted in WANTED.items() if features >= {*wanted}), SSE42)
 
 
-def usable_cores() -> int:
-    """How many cores this process may run on."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
-
-
 def _cache_size(name: str, otherwise: int) -> int:
     """What the system says of a cache, if it does."""
     known = name in os.sysconf_names

@@ -9,7 +9,7 @@ Never: contents; a fresh array holds what the block held before.
 import os
 from functools import partial
 from math import prod
-from threading import Lock, local
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,6 @@ from cffi import FFI
 from ...ir.payloads import Array
 
 ALIGNMENT = 64
-SCRATCH_KEPT = 1 << 23
-"""Threads keep at most so many bytes for what kernels use while they run."""
 SMALL = 4096
 """Blocks below so many bytes are left to the allocator of the process, which keeps them anyway."""
 SHARE_KEPT = 4
@@ -66,21 +64,6 @@ class Pool:
                 self.kept += block.size
         finally:
             self._lock.release()
-
-
-class Scratch(local):
-    """Memory that a thread's kernels use while they run, one after the other."""
-
-    def __init__(self) -> None:
-        self.block = Block(SMALL)
-        self.address = self.block.address
-
-    def at_least(self, size: int) -> int:
-        """The address of so many bytes, until the next kernel runs."""
-        if size > self.block.size:
-            self.block = Block(_rounded(size))
-            self.address = self.block.address
-        return self.address
 
 
 class Block:

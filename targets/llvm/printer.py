@@ -2,10 +2,10 @@
 
 Comes in: funcs, each one program of a grid, and a CPU. Goes out: LLVM IR; each func becomes
 
-    void name(const uint64_t *slots, const int64_t *grid, int64_t begin, int64_t end)
+    void name(const uint64_t *slots, const int64_t *grid, const int64_t *range)
 
-which runs the programs from `begin` to `end` along axis 0, and all along the others. `slots` holds
-the func's arguments, eight bytes each; `grid` the programs along the three axes.
+which runs the programs from `range[2 * axis]` to `range[2 * axis + 1]` along each axis. `slots`
+holds the func's arguments, eight bytes each; `grid` says how many programs there are in all.
 Never: a call that a linker would have to resolve. Indices stay below 2^63 less a loop's step.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from ...ir.dtypes import boolean
 from ...ir.func import Func
-from ...ir.loop.places import GRID_AXES
+from ...ir.loop.places import GRID_AXES, ProgramCount
 from ...ir.types import Buffer, Scalar
 from ...ir.values import AnyValue, Block
 from . import types
@@ -21,7 +21,7 @@ from .emit import REGIONS, TABLE
 from .machines import CPU
 from .writer import Metadata, Refused, Writer, phi, refuse
 
-PARAMETERS = "ptr noalias readonly %slots, ptr noalias readonly %grid, i64 %begin, i64 %end"
+PARAMETERS = ", ".join([f"ptr noalias readonly %{name}" for name in ("slots", "grid", "range")])
 WIDEST = 64
 
 
@@ -45,18 +45,18 @@ def _attributes(machine: CPU) -> str:
 def _function(func: Func, machine: CPU, metadata: Metadata) -> str:
     writer = Writer(func, machine, metadata)
     _require_kernel(func)
-    for name in ("slots", "grid", "begin", "end"):
+    for name in ("slots", "grid", "range"):
         writer.unique(name)
     writer.label = writer.unique("entry")
     for place, value in enumerate(func.arguments):
         if value.uses:
             _argument(writer, place, value)
     _tell_scratch(writer)
-    axes = len(func.attributes.get("grid") or range(GRID_AXES))
-    for axis in range(axes):
-        at = _slot(writer, "grid", axis)
-        writer.program_counts.append(writer.temporary(f"programs.{axis}", f"load i64, ptr {at}"))
-    _programs(writer, axes, 0)
+    counted = {op.axis for op in func.walk() if isinstance(op, ProgramCount)}
+    for axis in sorted(counted):
+        writer.program_counts[axis] = _read(writer, f"programs.{axis}", "grid", axis)
+    axes = range(len(func.attributes.get("grid") or range(GRID_AXES)))
+    _programs(writer, [_range(writer, axis) for axis in axes])
     if writer.past_caches:
         writer.line("fence seq_cst")  # nobody else may find what was there before
     writer.line("ret void")
@@ -70,6 +70,17 @@ def _require_kernel(func: Func) -> None:
             raise Refused(f"@{func.name}: a kernel takes no {value.type}", func.location)
     if func.results:
         raise Refused(f"@{func.name} is no kernel: it returns values", func.location)
+
+
+def _read(writer: Writer, name: str, array: str, place: int) -> str:
+    """One of the numbers of an array that is handed over."""
+    return writer.temporary(name, f"load i64, ptr {_slot(writer, array, place)}")
+
+
+def _range(writer: Writer, axis: int) -> tuple[str, str]:
+    """The first program along an axis, and the one behind the last."""
+    first = _read(writer, f"first.{axis}", "range", 2 * axis)
+    return first, _read(writer, f"last.{axis}", "range", 2 * axis + 1)
 
 
 def _slot(writer: Writer, array: str, place: int) -> str:
@@ -113,12 +124,12 @@ def _listed(notes: Sequence[str]) -> str:
     return f"!{{{', '.join(notes)}}}"
 
 
-def _programs(writer: Writer, axes: int, axis: int) -> None:
+def _programs(writer: Writer, ranges: Sequence[tuple[str, str]], axis: int = 0) -> None:
     """The loop over the programs along an axis, around those along the next ones."""
-    if axis == axes:
+    if axis == len(ranges):
         _block(writer, writer.func.body)
         return
-    first, last = ("%begin", "%end") if axis == 0 else ("0", writer.program_counts[axis])
+    first, last = ranges[axis]
     header, body, after = [
         writer.unique(f"programs.{axis}.{part}") for part in ("header", "body", "exit")
     ]
@@ -130,7 +141,7 @@ def _programs(writer: Writer, axes: int, axis: int) -> None:
     writer.program_ids.append(program)
     writer.branch(writer.temporary("more", f"icmp slt i64 {program}, {last}"), body, after)
     writer.open(body)
-    _programs(writer, axes, axis + 1)
+    _programs(writer, ranges, axis + 1)
     following = writer.temporary("next", f"add nsw i64 {program}, 1")
     writer.jump(header)
     entries = [(first, before), (following, writer.label)]

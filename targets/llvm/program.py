@@ -1,11 +1,13 @@
-"""The host side of a compiled step: its ops as Python actions, once for each tuple of sizes.
+"""The host side of a compiled step: what is done in which order, once for each tuple of sizes.
 
 Comes in: a module whose main func is on the step floor, and its kernels by name. Goes out: a
-`Program`, which runs it on numpy arrays. What each op does, `actions` says.
+`Program`, which runs it on numpy arrays. `Segment`s are native calls, `actions` says the rest.
 Never: what a kernel computes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import groupby
 from math import prod
 from threading import Lock
 from typing import Any
@@ -18,11 +20,15 @@ from ...ir.errors import ExecutionError, Unmet
 from ...ir.func import Func, Module
 from ...ir.payloads import Array
 from ...ir.types import Shaped
-from ...ir.values import AnyValue, Block, Op
+from ...ir.values import AnyValue, Block, Op, walk
 from ...passes.past_caches import has_lines
+from ..script import Threads
 from .actions import PREPARE, Action, Actions, Memory, run
 from .code import Code
+from .kernel import Kernel
 from .memory import Pool
+from .segment import Segment
+from .writing import is_native
 
 Sizes = Mapping[Symbol, int]
 PREPARED_AT_MOST = 64
@@ -35,8 +41,8 @@ that all share. Of 4 MiB, as much is lost as is won of 12."""
 class Program:
     """A step that runs kernels one after the other, for any sizes."""
 
-    def __init__(self, module: Module, code: Code, pool: Pool) -> None:
-        self.module, self.code, self.pool = module, code, pool
+    def __init__(self, module: Module, code: Code, pool: Pool, threads: Threads) -> None:
+        self.module, self.code, self.pool, self.threads = module, code, pool, threads
         func = module.main
         self.places: dict[AnyValue, int] = {}
         for value in (*func.arguments, *[each for op in func.walk() for each in _made_by(op)]):
@@ -78,6 +84,8 @@ class Preparation:
     def __init__(self, program: Program, sizes: Sizes) -> None:
         self.program, self.sizes = program, sizes
         self.pool, self.module = program.pool, program.module
+        self.kernels: dict[Op, str] = {}
+        self.skipped: set[Op] = set()
 
     def all(self) -> Actions:
         """The actions of the whole step, once there is code for the kernels that it launches."""
@@ -86,9 +94,26 @@ class Preparation:
         return self.block(body)
 
     def block(self, block: Block) -> Actions:
-        """The actions of the ops of a block, in order."""
-        ops = [op for op in block if not op.terminator and not self._only_launched(op)]
-        return [(self._action(op), op) for op in ops]
+        """What the ops of a block do, in order."""
+        actions: Actions = []
+        for native, ops in groupby(list(self._flat(block)), partial(is_native, self)):
+            listed = [*ops]
+            if native:
+                actions.append((Segment(self, listed), listed[0]))
+            else:
+                actions += [(self._action(op), op) for op in listed]
+        return actions
+
+    def _flat(self, block: Block) -> Iterator[Op]:
+        """The ops of a block, with those of a region in the place of a choice."""
+        for op in block:
+            if isinstance(op, step.When):
+                chosen = self.chosen(op)
+                (other,) = (region for region in op.regions if region is not chosen)
+                self.skipped.update(walk(other))
+                yield from self._flat(chosen)
+            elif not op.terminator:
+                yield op
 
     def launched(self, block: Block) -> Iterator[str]:
         """The kernels that are launched with these sizes."""
@@ -103,6 +128,11 @@ class Preparation:
 
     def kernel(self, op: step.Launch) -> str:
         """The kernel that runs: the one that is named, or its version for large results."""
+        if op not in self.kernels:
+            self.kernels[op] = self._kernel(op)
+        return self.kernels[op]
+
+    def _kernel(self, op: step.Launch) -> str:
         first, version = len(op.reads), None
         large = [first + place for place, each in enumerate(op.writes) if self._is_large(each)]
         if large and op.count == 1 and self._is_apart(op):
@@ -129,10 +159,6 @@ class Preparation:
         """Where the value is kept."""
         return self.program.places[value]
 
-    def start(self, value: AnyValue) -> int:
-        """Where an array is kept that begins where this one does: all that code needs to know."""
-        return self.place(self._root(value))
-
     def _root(self, value: AnyValue) -> AnyValue:
         """The array that this one is, with another shape."""
         op = value.op
@@ -148,6 +174,10 @@ class Preparation:
         """What the shape of an array is."""
         return tuple([self.size(size) for size in value.type.shape])
 
+    def code(self, op: step.Launch) -> Kernel | None:
+        """The code that is launched, if there is any."""
+        return self.program.code.get(self.kernel(op))
+
     def _action(self, op: Op) -> Action:
         prepare = PREPARE.get(op.__class__)
         if prepare is None:
@@ -157,14 +187,6 @@ class Preparation:
     def _is_shape(self, op: step.View) -> bool:
         """Whether it shows the same memory, from its begin on."""
         return op.part.dtype is op.array.dtype and self.size(op.offset) == 0
-
-    def _only_launched(self, op: Op) -> bool:
-        """Whether it is a shape that nobody but code wants to know."""
-        if not isinstance(op, step.View) or not self._is_shape(op):
-            return False
-        kernels = [use.kernel for use in op.part.uses if isinstance(use, step.Launch)]
-        compiled = [name for name in kernels if self.program.code.get(name) is not None]
-        return len(compiled) == len(op.part.uses)
 
 
 def bind(func: Func, buffers: Sequence[Array], given: Mapping[str, int]) -> Sizes:

@@ -19,6 +19,7 @@ from ...passes.meaning import named_by_meaning
 from ...passes.past_caches import past_caches
 from ...passes.tiling import tile
 from ..account import Account, make_account
+from ..script import Threads
 from .code import Code
 from .lower import lower
 from .machines import host
@@ -29,11 +30,11 @@ from .schedules import chooser
 from .writer import Refused as NoInstruction
 
 
-def compile_step(module: Module, pool: Pool) -> Program:
+def compile_step(module: Module, pool: Pool, threads: Threads) -> Program:
     """Lower a step to tiles; its kernels are compiled when they are first launched."""
     tiled = tile(_fused(module, given=True).module, chooser(host()), shared=True, given=True)
     gathered = gather_launches(tiled.module).module
-    return Program(gathered, Code(gathered, tiled.refused), pool)
+    return Program(gathered, Code(gathered, tiled.refused), pool, threads)
 
 
 def account(module: Module, names: Sequence[str]) -> Account:

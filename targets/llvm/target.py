@@ -13,23 +13,24 @@ import numpy as np
 from ...ir.func import Module
 from ...ir.payloads import Array
 from ..account import Account
+from ..script import Threads
 from ..target import Executable
 from .memory import Pool
 
 
 class Cpu:
-    """The device that this runs on."""
+    """The processor that this runs on."""
 
     name = "cpu"
 
-    def __init__(self) -> None:
-        self.pool = Pool()
+    def __init__(self, threads: Threads) -> None:
+        self.pool, self.threads = Pool(), threads
 
     def compile(self, module: Module) -> Executable:
         """A program of machine code."""
         from .road import compile_step
 
-        return compile_step(module, self.pool)
+        return compile_step(module, self.pool, self.threads)
 
     def account(self, module: Module, names: Sequence[str]) -> Account:
         """What was fused, and how each kernel is launched."""

@@ -20,8 +20,9 @@ from threading import Condition, Thread
 from time import monotonic
 from typing import Any
 
+from ..cores import usable_cores
 from .compile import CompileError
-from .machines import CPU, usable_cores
+from .machines import CPU
 from .worker import CODE, machine_bytes, outcome, read_frame, write_frame
 
 CHARACTERS_WORTH_STARTING = 25_000

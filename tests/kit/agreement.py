@@ -26,6 +26,7 @@ from brimstone.passes.copying import copy_module
 from brimstone.passes.oracle import observe
 from brimstone.passes.reduce import reduce_module
 from brimstone.runtime.steps import prepare
+from brimstone.runtime.threads import shared_threads
 from brimstone.targets.llvm.memory import Pool
 from brimstone.targets.llvm.program import Program
 from brimstone.targets.llvm.road import compile_step
@@ -134,7 +135,7 @@ def _as(array: Array, dtype: DType) -> Array:
 def on_cpu(module: Module, fused: bool) -> Program:
     """A program of machine code; not `fused`, with a kernel for each op."""
     with patch.dict(os.environ, {"BRIMSTONE_FUSE": str(int(fused))}):
-        return compile_step(prepare(copy_module(module)), Pool())
+        return compile_step(prepare(copy_module(module)), Pool(), shared_threads())
 
 
 def dtype_of(seed: int) -> DType:

@@ -41,8 +41,9 @@ def call(code: Any, func: Func, arguments: Sequence[Any], programs: Sequence[int
     """Run the programs of a func that has been compiled."""
     pairs = zip(func.arguments, arguments, strict=True)
     slots = FFI.new("uint64_t[]", [slot(each.type, value) for each, value in pairs])
-    grid = FFI.new("int64_t[]", [*programs, *[1] * (3 - len(programs))])
-    code(slots, grid, 0, grid[0])
+    counts = [*programs, *[1] * (3 - len(programs))]
+    every = [end for count in counts for end in (0, count)]
+    code(slots, FFI.new("int64_t[]", counts), FFI.new("int64_t[]", every))
 
 
 def slot(type_: Any, value: Any) -> int:

@@ -10,6 +10,7 @@ from brimstone.ir.interpreter import interpret
 from brimstone.passes.differentiate import vjp
 from brimstone.passes.fuse import fuse
 from brimstone.passes.tiling import tile
+from brimstone.runtime.threads import shared_threads
 from brimstone.targets.llvm import road
 from brimstone.targets.llvm.lower import lower
 from brimstone.targets.llvm.machines import MODELS
@@ -32,7 +33,7 @@ def with_gradients(func: Func) -> Func:
 def assert_right(func: Func, all_given: list[list[Any]], tolerance: float) -> None:
     """Compiled once, for all sizes."""
     func.name = "main"
-    step = road.compile_step(Module([func]), Pool())
+    step = road.compile_step(Module([func]), Pool(), shared_threads())
     for sizes, given in zip(SIZES, all_given, strict=True):
         expected = interpret(func, *given, sizes=sizes)
         for pair in zip(step(given, sizes), expected, strict=True):

@@ -11,6 +11,7 @@ from brimstone.ir.parser import parse
 from brimstone.passes.machine import Machine
 from brimstone.passes.oracle import difference
 from brimstone.passes.tiling import KernelShape
+from brimstone.runtime.threads import shared_threads
 from brimstone.targets.llvm import road
 from brimstone.targets.llvm.machines import MODELS, host
 from brimstone.targets.llvm.memory import Pool
@@ -40,7 +41,7 @@ def small(machine: Machine) -> Any:
 
 def program(func: Func) -> Program:
     func.name = "main"
-    return road.compile_step(Module([func]), Pool())
+    return road.compile_step(Module([func]), Pool(), shared_threads())
 
 
 @pytest.mark.parametrize("layout", COMPILED)

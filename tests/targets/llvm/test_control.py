@@ -121,11 +121,16 @@ def test_every_program_of_a_grid_runs_once(programs: tuple[int, int, int]) -> No
     agree(GRID, [np.zeros(24, np.int64)], programs)
 
 
-def test_programs_between_two_places_run() -> None:
-    found = np.zeros(24, np.int64)
+@pytest.mark.parametrize(
+    "between", [(1, 3, 0, 3, 0, 2), (0, 4, 1, 2, 0, 2), (2, 3, 1, 3, 1, 2), (3, 3, 0, 3, 0, 2)]
+)
+def test_programs_between_two_places_of_each_axis_run(between: tuple[int, ...]) -> None:
+    found, expected = np.zeros((4, 3, 2), np.int64), np.zeros((4, 3, 2), np.int64)
     slots = FFI.new("uint64_t[]", [slot(GRID.arguments[0].type, found)])
-    compiled([GRID])["kernel"](slots, FFI.new("int64_t[]", [4, 3, 2]), 1, 3)
-    assert found.tolist() == [0] * 6 + [1] * 12 + [0] * 6
+    code = compiled([GRID])["kernel"]
+    code(slots, FFI.new("int64_t[]", [4, 3, 2]), FFI.new("int64_t[]", between))
+    expected[between[0] : between[1], between[2] : between[3], between[4] : between[5]] = 1
+    assert (found == expected).all()
 
 
 def test_a_grid_that_the_func_names_has_no_other_axes() -> None:

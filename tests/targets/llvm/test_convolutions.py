@@ -7,6 +7,7 @@ import pytest
 from brimstone.ir.func import Module
 from brimstone.ir.interpreter import interpret
 from brimstone.passes.oracle import difference
+from brimstone.runtime.threads import shared_threads
 from brimstone.targets.llvm import road
 from brimstone.targets.llvm.memory import Pool
 from kit.convolutions import EDGES, convolution
@@ -29,7 +30,7 @@ LARGER = [{"n": 3, "m": 17, "k": 33}, {"n": 2, "m": 31, "k": 48}, {"n": 9, "m": 
 def test_machine_code_does_what_the_interpreter_does(kind: str) -> None:
     func = convolution(kind)
     func.name = "main"
-    made = road.compile_step(Module([func]), Pool())
+    made = road.compile_step(Module([func]), Pool(), shared_threads())
     names = [symbol.name for symbol in func.symbols]
     for every in [*EDGES, *LARGER]:
         sizes = {name: every[name] for name in names}

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from brimstone.ir.dtypes import bf16, f32, i8
-from brimstone.targets.llvm.memory import ALIGNMENT, SMALL, Pool, Scratch
+from brimstone.runtime.threads import shared_threads
+from brimstone.targets.llvm.memory import ALIGNMENT, SMALL, Pool
 from brimstone.targets.llvm.target import Cpu
 
 LARGE = (SMALL,)
@@ -32,7 +33,7 @@ def test_large_arrays_are_aligned() -> None:
 
 def test_what_a_user_hands_over_is_copied_to_where_vectors_are_read_quickly() -> None:
     given = np.arange(SMALL + 1, dtype=np.int16)[1:]
-    copied = Cpu().copy(given, f32.storage)
+    copied = Cpu(shared_threads()).copy(given, f32.storage)
     assert copied.ctypes.data % ALIGNMENT == 0
     given[:] = 0
     assert copied.tolist() == [*range(1, SMALL + 1)]
@@ -85,17 +86,3 @@ def test_threads_never_share_a_block() -> None:
     for thread in threads:
         thread.join()
     assert not wrong
-
-
-def test_scratch_stays_until_more_is_wanted_and_is_of_one_thread() -> None:
-    scratch, others = Scratch(), list[int]()
-    first = scratch.at_least(SMALL)
-    assert first % ALIGNMENT == 0
-    assert scratch.at_least(1) == first
-    more = scratch.at_least(1 << 20)
-    assert scratch.block.size >= 1 << 20
-    assert scratch.at_least(SMALL) == more
-    thread = threading.Thread(target=lambda: others.append(scratch.at_least(SMALL)))
-    thread.start()
-    thread.join()
-    assert others != [more]

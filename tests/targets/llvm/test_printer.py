@@ -35,8 +35,8 @@ func @totals<n: 0..1024>(%x: buffer<f32, global>, %count: scalar<i64>, %stride: 
 GOLDEN = """\
 target triple = "x86_64-unknown-linux-gnu"
 
-define void @totals(ptr noalias readonly %slots, ptr noalias readonly %grid, i64 %begin, i64 %end) \
-#0 {
+define void @totals(ptr noalias readonly %slots, ptr noalias readonly %grid, \
+ptr noalias readonly %range) #0 {
 entry:
   %x = load ptr, ptr %slots, align 8
   %slot = getelementptr i64, ptr %slots, i64 1
@@ -45,11 +45,13 @@ entry:
   %sums = load ptr, ptr %slot.1, align 8
   %slot.2 = getelementptr i64, ptr %slots, i64 4
   %own = load ptr, ptr %slot.2, align 8
-  %programs.0 = load i64, ptr %grid
+  %first.0 = load i64, ptr %range
+  %slot.3 = getelementptr i64, ptr %range, i64 1
+  %last.0 = load i64, ptr %slot.3
   br label %programs.0.header
 programs.0.header:
-  %program.0 = phi i64 [ %begin, %entry ], [ %next.1, %for.exit ]
-  %more = icmp slt i64 %program.0, %end
+  %program.0 = phi i64 [ %first.0, %entry ], [ %next.1, %for.exit ]
+  %more = icmp slt i64 %program.0, %last.0
   br i1 %more, label %programs.0.body, label %programs.0.exit
 programs.0.body:
   ; model.py:3

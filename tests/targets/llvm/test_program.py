@@ -7,6 +7,7 @@ import pytest
 
 from brimstone.ir.errors import ExecutionError
 from brimstone.ir.interpreter import interpret
+from brimstone.runtime.threads import shared_threads
 from brimstone.targets.llvm.code import Code
 from brimstone.targets.llvm.memory import Pool
 from brimstone.targets.llvm.program import PREPARED_AT_MOST, Program
@@ -134,7 +135,7 @@ func @count<n: 0..64>(%c: tensor<[2], i64>, %x: tensor<[n, 2], f32>)
 
 
 def program(text: str) -> Program:
-    return Program(read(text), Code(read(text), {}), Pool())
+    return Program(read(text), Code(read(text), {}), Pool(), shared_threads())
 
 
 def inputs(size: int) -> Any:

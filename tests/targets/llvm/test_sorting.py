@@ -14,6 +14,7 @@ from brimstone.ir.interpreter import interpret
 from brimstone.ir.types import Tensor
 from brimstone.passes.machine import Machine
 from brimstone.passes.oracle import difference
+from brimstone.runtime.threads import shared_threads
 from brimstone.targets.llvm import road
 from brimstone.targets.llvm.memory import Pool
 from brimstone.targets.llvm.program import Program
@@ -39,7 +40,7 @@ def program(
     places = builder.emit(tensor.Iota, shape=(N, M), axis=1, dtype=i64)
     sort = builder.emit_all(tensor.Sort, [*func.arguments, places], axis=1, **named)
     builder.emit_all(Return, sort)
-    made = road.compile_step(Module([func]), Pool())
+    made = road.compile_step(Module([func]), Pool(), shared_threads())
     assert not made.code.refused
     return func, made
 

@@ -1,0 +1,141 @@
+#include "crew.hpp"
+
+#include <bit>
+#include <chrono>
+#include <exception>
+
+namespace brimstone {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// To sleep and be woken takes about as long. Who spins longer takes the core from threads that have
+// work whenever there are fewer free cores than threads.
+constexpr auto SPIN = std::chrono::microseconds(5);
+constexpr int PAUSES_PER_LOOK_AT_CLOCK = 16;
+
+void pause() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+}
+
+template <typename Condition>
+bool spin_until(Condition holds) {
+    if (holds()) return true;
+    const auto end = Clock::now() + SPIN;
+    do {
+        for (int i = 0; i < PAUSES_PER_LOOK_AT_CLOCK; ++i) {
+            pause();
+            if (holds()) return true;
+        }
+    } while (Clock::now() < end);
+    return false;
+}
+
+}  // namespace
+
+void Job::open(int64_t chunks, Chunk work, void *context) noexcept {
+    chunks_ = chunks;
+    work_ = work;
+    context_ = context;
+    left_.store(chunks, std::memory_order_release);
+}
+
+void Job::take_chunks() noexcept {
+    for (int64_t left; (left = left_.fetch_sub(1, std::memory_order_acq_rel)) > 0;)
+        work_(context_, chunks_ - left);
+}
+
+bool Job::help() noexcept {
+    if (left_.load(std::memory_order_relaxed) <= 0) return false;
+    helpers_.fetch_add(1, std::memory_order_acq_rel);
+    take_chunks();
+    if (helpers_.fetch_sub(1, std::memory_order_acq_rel) == 1) helpers_.notify_one();
+    return true;
+}
+
+void Job::wait_for_helpers() noexcept {
+    const auto helpers = [this] { return helpers_.load(std::memory_order_acquire); };
+    if (spin_until([&] { return helpers() == 0; })) return;
+    while (const uint32_t some = helpers()) helpers_.wait(some, std::memory_order_acquire);
+}
+
+Crew::~Crew() {
+    ended_.store(true);
+    ++calls_;
+    calls_.notify_all();
+    for (auto &worker : workers_) worker.join();
+}
+
+// Every job gets done with fewer workers too, so a machine that has no more threads is no error.
+void Crew::start(int workers) noexcept {
+    try {
+        workers_.reserve(static_cast<size_t>(workers));
+        for (int i = 0; i < workers; ++i) workers_.emplace_back([this] { live(); });
+    } catch (const std::exception &) {
+    }
+}
+
+bool Crew::run(int64_t chunks, Chunk work, void *context) noexcept {
+    const int place = claim();
+    if (place < 0) return false;
+    Job &job = jobs_[static_cast<size_t>(place)];
+    job.open(chunks, work, context);
+    call(chunks - 1);
+    job.take_chunks();
+    job.wait_for_helpers();
+    claimed_.fetch_and(~(uint64_t{1} << place), std::memory_order_release);
+    return true;
+}
+
+// The place of a job that nobody uses, or -1 when all are in use.
+int Crew::claim() noexcept {
+    uint64_t claimed = claimed_.load(std::memory_order_relaxed);
+    while (~claimed) {
+        const int place = std::countr_one(claimed);
+        const uint64_t after = claimed | uint64_t{1} << place;
+        if (claimed_.compare_exchange_weak(claimed, after, std::memory_order_acquire)) return place;
+    }
+    return -1;
+}
+
+// A worker counts itself asleep before it looks for a call a last time, and a caller looks for
+// sleepers after its call: one of the two sees the other, as all four are sequentially consistent.
+void Crew::call(int64_t wanted) noexcept {
+    ++calls_;
+    const int asleep = sleepers_.load();
+    if (wanted < asleep) {
+        for (int64_t i = 0; i < wanted; ++i) calls_.notify_one();
+    } else if (asleep > 0) {
+        calls_.notify_all();
+    }
+}
+
+// What a worker does until the crew ends.
+void Crew::live() noexcept {
+    for (;;) {
+        const uint32_t seen = calls_.load();
+        if (ended_.load()) return;
+        if (!help()) wait_for_call(seen);
+    }
+}
+
+// Whether there was a job to help with.
+bool Crew::help() noexcept {
+    bool helped = false;
+    for (uint64_t left = claimed_.load(std::memory_order_acquire); left; left &= left - 1)
+        helped |= jobs_[static_cast<size_t>(std::countr_zero(left))].help();
+    return helped;
+}
+
+void Crew::wait_for_call(uint32_t seen) noexcept {
+    if (spin_until([&] { return calls_.load() != seen; })) return;
+    ++sleepers_;
+    calls_.wait(seen);
+    --sleepers_;
+}
+
+}  // namespace brimstone

@@ -1,0 +1,70 @@
+// The workers of a pool, and the jobs they help with.
+//
+// Comes in: jobs, each from the thread that calls `run`. Goes out: finished jobs.
+// Never: a lock or an allocation in `run`; a worker at a job whose caller has gone on.
+//
+// A caller takes chunks of its own job until none is left, then waits for the helpers that still
+// work on theirs. While it waits it does not help with other jobs: a chunk of theirs could take
+// long after its own job is done. So threads only ever wait for chunks that are being worked on,
+// and a chunk waits only for jobs that it has itself started: nobody can wait in a circle.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "pool.hpp"
+
+namespace brimstone {
+
+// The place of one job after the other. It outlives them all, so that a helper who comes late finds
+// either no chunk or one of the next job, and both are right.
+//
+// A helper first counts itself in and then takes a chunk; the caller first finds that no chunk is
+// left and then that no helper is. So a helper who got a chunk is never missed.
+class alignas(128) Job {
+  public:
+    void open(int64_t chunks, Chunk work, void *context) noexcept;
+    void take_chunks() noexcept;
+    bool help() noexcept;  // whether there was a chunk
+    void wait_for_helpers() noexcept;
+
+  private:
+    std::atomic<int64_t> left_ = 0;  // below zero when threads looked for more
+    std::atomic<uint32_t> helpers_ = 0;
+    int64_t chunks_ = 0;
+    Chunk work_ = nullptr;
+    void *context_ = nullptr;
+};
+
+class Crew {
+  public:
+    explicit Crew(unsigned forks) noexcept : forks_(forks) {}
+    ~Crew();
+    Crew(const Crew &) = delete;
+    Crew &operator=(const Crew &) = delete;
+
+    unsigned forks() const noexcept { return forks_; }  // how many before its process
+    void start(int workers) noexcept;
+    // Whether it was done: with as many jobs under way as there are places for, nothing happens.
+    bool run(int64_t chunks, Chunk work, void *context) noexcept;
+
+  private:
+    int claim() noexcept;
+    void call(int64_t wanted) noexcept;
+    void live() noexcept;
+    bool help() noexcept;
+    void wait_for_call(uint32_t seen) noexcept;
+
+    const unsigned forks_;
+    std::array<Job, 64> jobs_;
+    alignas(128) std::atomic<uint64_t> claimed_ = 0;  // a bit for each job
+    alignas(128) std::atomic<uint32_t> calls_ = 0;    // workers wait for the next
+    std::atomic<int> sleepers_ = 0;
+    std::atomic<bool> ended_ = false;
+    std::vector<std::thread> workers_;
+};
+
+}  // namespace brimstone

@@ -1,0 +1,95 @@
+#include "launch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+
+#include "memory.hpp"
+
+namespace brimstone {
+namespace {
+
+constexpr size_t KEPT = size_t{64} << 20;
+
+// What kernels use while they run. It is never destroyed, for a process may end while they do.
+Blocks &blocks() {
+    static Blocks &made = *new Blocks(KEPT);
+    return made;
+}
+
+// Such memory, while it is used.
+class Room {
+  public:
+    explicit Room(int64_t bytes) noexcept
+        : bytes_(static_cast<size_t>(bytes)), memory_(static_cast<char *>(blocks().take(bytes_))) {}
+    ~Room() { blocks().give(memory_, bytes_); }
+    Room(const Room &) = delete;
+    Room &operator=(const Room &) = delete;
+
+    char *memory() const noexcept { return memory_; }
+
+  private:
+    const size_t bytes_;
+    char *const memory_;
+};
+
+struct Job {
+    std::span<const brimstone_launch> launches;
+    const uint64_t *slots;
+    std::atomic<bool> failed = false;
+};
+
+using Range = std::array<int64_t, 6>;
+
+// The programs of one chunk: as many as those of any other one, or one more.
+Range programs(const brimstone_launch &launch, int64_t chunk) noexcept {
+    Range range = {0, launch.grid[0], 0, launch.grid[1], 0, launch.grid[2]};
+    const int64_t count = launch.grid[launch.axis];
+    const int64_t each = count / launch.chunks, larger = count % launch.chunks;
+    const int64_t begin = chunk * each + std::min(chunk, larger);
+    const auto axis = static_cast<size_t>(launch.axis);
+    range[2 * axis] = begin;
+    range[2 * axis + 1] = begin + each + (chunk < larger ? 1 : 0);
+    return range;
+}
+
+// Runs a chunk with memory of its own, behind which lie slots that say where it is; false if there
+// is none.
+bool run_with_room(const brimstone_launch &launch, const uint64_t *slots,
+                   const Range &range) noexcept {
+    const int64_t slot_count = launch.slot_count + launch.scratch_count;
+    const Room room(launch.room + slot_count * static_cast<int64_t>(sizeof *slots));
+    if (!room.memory()) return false;
+    auto *own = reinterpret_cast<uint64_t *>(room.memory() + launch.room);
+    uint64_t *scratch = std::copy_n(slots, launch.slot_count, own);
+    for (int64_t i = 0; i < launch.scratch_count; ++i)
+        scratch[i] = reinterpret_cast<uint64_t>(room.memory() + launch.scratch_offsets[i]);
+    launch.code(own, launch.grid, range.data());
+    return true;
+}
+
+void run_chunk(void *context, int64_t chunk) {
+    Job &job = *static_cast<Job *>(context);
+    const auto after = std::ranges::upper_bound(job.launches, chunk, {}, &brimstone_launch::first);
+    const brimstone_launch &launch = *std::prev(after);
+    const uint64_t *slots = job.slots + launch.slot;
+    const Range range = programs(launch, chunk - launch.first);
+    if (launch.scratch_count == 0)
+        launch.code(slots, launch.grid, range.data());
+    else if (!run_with_room(launch, slots, range))
+        job.failed = true;
+}
+
+}  // namespace
+
+bool run(Pool *pool, std::span<const brimstone_launch> launches, const uint64_t *slots) noexcept {
+    Job job{launches, slots};
+    const int64_t chunks = launches.back().first + launches.back().chunks;
+    if (pool)
+        pool->run(chunks, run_chunk, &job);
+    else
+        for (int64_t chunk = 0; chunk < chunks; ++chunk) run_chunk(&job, chunk);
+    return !job.failed;
+}
+
+}  // namespace brimstone

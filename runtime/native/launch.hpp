@@ -1,0 +1,17 @@
+// Launches of kernels, shared out to the threads of a pool if there is one.
+//
+// Comes in: launches, each cut into chunks of its grid, and their slots. Goes out: whether all
+// programs have run; some have not where there was no memory for what kernels use while they run.
+// Never: such memory that two threads use at once.
+#pragma once
+
+#include <span>
+
+#include "brimstone.h"
+#include "pool.hpp"
+
+namespace brimstone {
+
+bool run(Pool *pool, std::span<const brimstone_launch> launches, const uint64_t *slots) noexcept;
+
+}  // namespace brimstone

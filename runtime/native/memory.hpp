@@ -1,0 +1,69 @@
+// Memory for arrays: blocks that were given back are kept and handed out again.
+//
+// Comes in: how many bytes somebody needs. Goes out: a block of at least so many, aligned to a
+// cache line. Fresh memory costs several times the work that most kernels do on it.
+// Never: contents; a block holds what its last owner left in it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+namespace brimstone {
+
+// Any thread may call anything at any time. All blocks must have been given back when the owner of
+// them ends.
+class Blocks {
+  public:
+    struct Statistics {
+        size_t in_use = 0;  // bytes, as are the next two
+        size_t kept = 0;
+        size_t peak_in_use = 0;
+        size_t taken_from_system = 0;  // how many times
+    };
+
+    explicit Blocks(size_t keep_at_most) noexcept : keep_at_most_(keep_at_most) {}
+    ~Blocks() { trim(); }
+    Blocks(const Blocks &) = delete;
+    Blocks &operator=(const Blocks &) = delete;
+
+    // No bytes are a block too. The answer is a null pointer when the system has no memory left.
+    void *take(size_t bytes) noexcept;
+    // The block must come from `take` with the same bytes; a null pointer is left alone.
+    void give(void *block, size_t bytes) noexcept;
+    // Lets go of all that is kept.
+    void trim() noexcept;
+
+    Statistics statistics() const noexcept;
+
+  private:
+    // What is written into a block while nobody uses it.
+    struct Kept {
+        Kept *below;
+        size_t size;
+    };
+
+    // The kept blocks of one size, the one that was given last on top.
+    struct Shelf {
+        Kept *top = nullptr;
+        uint64_t last_use = 0;
+    };
+
+    static void let_go(Kept *blocks) noexcept;
+
+    // The lock is held while these run.
+    Shelf &shelf_for(size_t size) noexcept;
+    void count_in_use(size_t size) noexcept;
+    Kept *lift(Shelf &shelf) noexcept;
+    void lay(Kept *block, Shelf &shelf) noexcept;
+    Kept *shrink_to(size_t bytes) noexcept;
+
+    const size_t keep_at_most_;
+    mutable std::mutex mutex_;
+    Statistics statistics_;
+    uint64_t uses_ = 0;
+    std::array<Shelf, 256> shelves_;
+};
+
+}  // namespace brimstone

@@ -1,0 +1,43 @@
+// A pool of threads that share the chunks of a job.
+//
+// Comes in: a function, and the count of chunks to call it for. Goes out: every chunk has been
+// worked on once, by the caller or by a worker, when `run` returns.
+// Never: an exception out of a chunk, which ends the process; a worker before there is work for it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace brimstone {
+
+using Chunk = void (*)(void *context, int64_t chunk);
+
+class Crew;
+
+// Any number of threads may call `run` at once, and chunks may call it too.
+//
+// A child after fork() has none of the workers; its first `run` starts new ones. A child that was
+// forked by a chunk must not return from that chunk, for the other chunks' workers are not there.
+//
+// Nobody may be in `run` when a pool is destroyed. A pool that lives until the process exits is
+// best never destroyed: the exit then waits for nothing, whatever its threads are doing.
+class Pool {
+  public:
+    // The caller is one of the threads: a pool of one has no workers.
+    explicit Pool(int threads);
+    ~Pool();
+    Pool(const Pool &) = delete;
+    Pool &operator=(const Pool &) = delete;
+
+    int threads() const noexcept { return threads_; }
+    void run(int64_t chunks, Chunk work, void *context) noexcept;
+
+  private:
+    Crew *crew() noexcept;
+    Crew *new_crew(Crew *old) noexcept;
+
+    const int threads_;
+    std::atomic<Crew *> crew_ = nullptr;
+};
+
+}  // namespace brimstone

@@ -1,0 +1,94 @@
+"""Ops of a step that the native core does in one call.
+
+Comes in: native ops in the order of a step, where sizes are known. Goes out: a `Segment`: an action
+that does all of them, again and again.
+Never: what the ops mean for memory and slots; `writing` says that once.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ...ir.payloads import Array
+from ...ir.values import Op
+from .actions import Memory
+from .kernel import bits_of, is_buffer
+from .load import FFI
+from .writing import ARENA, Writing
+
+if TYPE_CHECKING:
+    from .program import Preparation
+
+FROM_BUFFER: Any = FFI.from_buffer
+BYTES = np.dtype(np.uint8)
+
+
+class Room(NamedTuple):
+    """What one call needs for itself: the addresses as numbers and as pointers, the slots, and what
+    does the script with them."""
+
+    addresses: Array
+    pointers: Any
+    slots: Array
+    run: Callable[[], int]
+
+
+class Segment:
+    """Called with what stands for each value of the step."""
+
+    __slots__ = (
+        "_addresses", "_arena", "_buffers", "_free", "_gone", "_made", "_ops", "_pool", "_prepared",
+        "_scalars", "_slots", "_views",
+    )  # fmt: skip
+
+    def __init__(self, preparation: "Preparation", ops: Sequence[Op]) -> None:
+        written = Writing(preparation, ops)
+        self._arena, self._ops = written.arena, written.acts
+        self._made, self._gone, self._views = written.made, written.gone, written.views
+        self._scalars, self._slots = written.scalars, np.array(written.slots, np.uint64)
+        self._buffers, self._addresses = list[tuple[int, int]](), list[tuple[int, int]]()
+        for value, number in written.addresses.items():
+            known = self._buffers if is_buffer(value.dtype.storage) else self._addresses
+            known.append((number, preparation.place(value)))
+        self._pool, self._free = preparation.pool, list[Room]()
+        self._prepared = preparation.program.threads.prepared(written.script)
+
+    def __call__(self, memory: Memory) -> None:
+        """Do all ops."""
+        empty, arena = self._pool.empty, None
+        for place, shape, storage in self._made:
+            memory[place] = empty(shape, storage)
+        # Taken from the list and put back, so that no two threads have the same slots.
+        room = self._free.pop() if self._free else self._new_room()
+        addresses, pointers, slots, run = room
+        for number, place in self._buffers:
+            pointers[number] = FROM_BUFFER(memory[place])
+        for number, place in self._addresses:
+            addresses[number] = memory[place].__array_interface__["data"][0]
+        for slot, place in self._scalars:
+            slots[slot] = bits_of(memory[place])
+        if self._arena:
+            arena = empty((self._arena,), BYTES)
+            pointers[ARENA] = FROM_BUFFER(arena)
+        done = run()
+        del arena  # not before
+        self._free.append(room)
+        if done < len(self._ops):
+            raise _no_memory(self._ops[done])
+        for place in self._gone:
+            memory[place] = None
+        for view in self._views:
+            view(memory)
+
+    def _new_room(self) -> Room:
+        count = 1 + len(self._buffers) + len(self._addresses)
+        addresses, slots = np.zeros(count, np.uint64), self._slots.copy()
+        pointers: Any = FFI.cast("void **", FROM_BUFFER(addresses))
+        return Room(addresses, pointers, slots, self._prepared(addresses, slots))
+
+
+def _no_memory(op: Op) -> MemoryError:
+    """What is raised where a kernel cannot have what it needs while it runs."""
+    where = f"{op.location}: " if op.location else ""
+    return MemoryError(f"{where}there is no memory for what a kernel needs while it runs")

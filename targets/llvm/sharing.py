@@ -1,0 +1,61 @@
+"""Into how many chunks the programs of a launch are cut, for threads to share.
+
+Comes in: a kernel, the shapes and the grid of a launch, the threads. Goes out: the axis of the grid
+along which it is cut, and how many chunks there are: one, where sharing would cost more than it
+gains.
+Never: a bit of a result. Programs that combine what they write with what others have written stay
+in one chunk, in which they run in order.
+"""
+
+from collections.abc import Sequence
+from math import prod
+
+from ...ir import tile
+from ...ir.func import Func
+from ...ir.tile import UnaryKind
+from ...ir.values import Op
+
+LEAST = 1 << 18
+"""A chunk is as much work as to read and write so many bytes, or more."""
+WORTH = 8
+"""Less work than that of so many chunks is done by one thread: to wake another one takes 10 µs or
+more, and what is in the caches of the first must go to those of the other."""
+CHUNKS = 4
+"""So many for each thread, so that one which is held up leaves its work to the others."""
+FUNCTION = 3
+"""A function such as exp, of what a byte stands for, is as much work as so many bytes more."""
+LONG: dict[type[Op], int] = {tile.Dot: 8, tile.Sort: 8, tile.RandomBits: 4}
+"""And so are these."""
+SHORT = frozenset({
+    UnaryKind.NEGATE, UnaryKind.ABSOLUTE, UnaryKind.SIGN, UnaryKind.FLOOR, UnaryKind.CEIL,
+    UnaryKind.TRUNCATE, UnaryKind.ROUND_EVEN, UnaryKind.BIT_NOT, UnaryKind.SQUARE_ROOT,
+    UnaryKind.RECIPROCAL_SQUARE_ROOT,
+})  # fmt: skip
+"""Functions that are an instruction or two."""
+
+
+def effort_of(func: Func) -> int:
+    """How much work a byte of a kernel's arrays is; 0 if its programs must take turns."""
+    effort = 1
+    for op in func.walk():
+        if isinstance(op, tile.Atomic | tile.Scatter):
+            return 0
+        if isinstance(op, tile.Unary) and op.kind not in SHORT:
+            effort += FUNCTION
+        effort = max(effort, LONG.get(op.__class__, 0))
+    return effort
+
+
+def is_shared(work: int) -> bool:
+    """Whether threads share what is as much work as so many bytes."""
+    return work >= WORTH * LEAST
+
+
+def cut(work: int, grid: Sequence[int], threads: int) -> tuple[int, int]:
+    """The axis and the number of chunks of a launch, which is as much work as so many bytes."""
+    if threads == 1 or prod(grid) < 2 or not is_shared(work):
+        return 0, 1
+    wanted = min(work // LEAST, threads * CHUNKS)
+    enough = [axis for axis, count in enumerate(grid) if count >= wanted]
+    axis = enough[0] if enough else grid.index(max(grid))
+    return axis, max(1, min(wanted, grid[axis]))

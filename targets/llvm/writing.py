@@ -1,0 +1,185 @@
+"""What becomes of ops of a step that the native core does in one call.
+
+Comes in: launches of compiled kernels, copies, fills, and what is said of memory around them, in
+the order of a step, where sizes are known. Goes out: a `Writing`: a script with its slots, and what
+Python does before and after. Arrays that nobody sees afterwards lie in one piece of memory, the
+arena, and those that are not alive at once may lie in the same place.
+Never: an op of which only Python knows what it does.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...ir import step
+from ...ir.payloads import Number
+from ...ir.types import Scalar
+from ...ir.values import AnyValue, Op
+from ..script import Act, Kind, Place, Script
+from .actions import Memory
+from .kernel import strides_of
+from .sharing import is_shared
+
+if TYPE_CHECKING:
+    from .program import Preparation
+
+SLOT = 8
+"""The bytes of one."""
+ARENA = 0
+"""The number of its address."""
+
+
+def is_native(preparation: "Preparation", op: Op) -> bool:
+    """Whether the native core can do an op."""
+    if isinstance(op, step.Launch):
+        return preparation.code(op) is not None
+    if isinstance(op, step.Fill):
+        return isinstance(op.value, Number)
+    return isinstance(op, step.Allocate | step.Free | step.View | step.Copy)
+
+
+class Writing:
+    """The script, and what Python does before and after it."""
+
+    def __init__(self, preparation: "Preparation", ops: Sequence[Op]) -> None:
+        self.preparation, self.ops = preparation, {*ops}
+        self.inside = self.ops | preparation.skipped
+        self.slots, self.scalars = list[int](), list[tuple[int, int]]()
+        self.script, self.acts = Script([], [], []), list[Op]()
+        self.addresses: dict[AnyValue, int] = {}
+        self.offsets: dict[AnyValue, int] = {}
+        self.made: list[tuple[int, tuple[int, ...], Any]] = []
+        self.gone: list[int] = []
+        self.views: list[Callable[[Memory], None]] = []
+        self.arena = self._arena(ops)
+        for op in ops:
+            WRITTEN[op.__class__](self, op)
+
+    def _arena(self, ops: Sequence[Op]) -> int:
+        """Place the arrays that are freed again; how many bytes they take."""
+        begins = {op.array: place for place, op in enumerate(ops) if isinstance(op, step.Allocate)}
+        ends = {op.array: place for place, op in enumerate(ops) if isinstance(op, step.Free)}
+        inner = [value for value in begins if value in ends]
+        alive = [(begins[each], ends[each], self._bytes(each)) for each in inner]
+        offsets, total = self.preparation.program.threads.pack(alive) if alive else ([], 0)
+        self.offsets = dict(zip(inner, offsets, strict=True))
+        return total
+
+    def _bytes(self, value: AnyValue) -> int:
+        return prod(self.preparation.shape(value)) * value.dtype.storage.itemsize
+
+    def allocate(self, op: step.Allocate) -> None:
+        """Memory that is freed here has its place; other memory Python makes."""
+        if op.array not in self.offsets:
+            shape, storage = self.preparation.shape(op.array), op.array.dtype.storage
+            self.made.append((self.preparation.place(op.array), shape, storage))
+
+    def free(self, op: step.Free) -> None:
+        """Python lets go of what it has."""
+        if op.array not in self.offsets:
+            self.gone.append(self.preparation.place(op.array))
+
+    def view(self, op: step.View) -> None:
+        """Who launches a kernel on a view says where it begins; Python makes it for all others."""
+        preparation = self.preparation
+        if self.inside.issuperset(op.part.uses):
+            return
+        root, start = self._root(op.part)
+        places = preparation.place(root), preparation.place(op.part)
+        shape, storage = preparation.shape(op.part), op.part.dtype.storage
+        self.views.append(partial(_show, *places, start, shape, storage))
+
+    def launch(self, op: step.Launch) -> None:
+        """All groups at once."""
+        preparation, first = self.preparation, len(self.script.launches)
+        kernel, threads, work = preparation.code(op), preparation.program.threads, 0
+        assert kernel is not None
+        for group in op.each:
+            values = (*group.reads, *group.writes)
+            shapes = [None if isinstance(v.type, Scalar) else preparation.shape(v) for v in values]
+            grid = [preparation.size(size) for size in group.grid]
+            if not all(grid):
+                continue
+            work += kernel.work(shapes)
+            slot = len(self.slots)
+            for value, shape in zip(values, shapes, strict=True):
+                self._hand(value, shape)
+            launch = kernel.launch(shapes, grid, preparation.sizes, threads)
+            launch = launch._replace(slot=slot, slot_count=len(self.slots) - slot)
+            self.script.launches.append(launch)
+        count = len(self.script.launches) - first
+        if count:
+            kind = Kind.SHARE if threads.count > 1 and is_shared(work) else Kind.ALONE
+            self._act(op, Act(kind, first, count))
+
+    def copy(self, op: step.Copy) -> None:
+        """Bytes, from an array to another one."""
+        self._act(op, Act(Kind.COPY, len(self.slots), self._bytes(op.source)))
+        self._address(op.destination)
+        self._address(op.source)
+
+    def fill(self, op: step.Fill) -> None:
+        """An element, repeated."""
+        element = op.value.array.tobytes()
+        count = prod(self.preparation.shape(op.array))
+        self._act(op, Act(Kind.FILL, len(self.slots), count, len(element)))
+        self._address(op.array)
+        padded = element.ljust(-(-len(element) // SLOT) * SLOT, b"\0")
+        self.slots += np.frombuffer(padded, np.uint64).tolist()
+
+    def _act(self, op: Op, act: Act) -> None:
+        self.script.actions.append(act)
+        self.acts.append(op)
+
+    def _hand(self, value: AnyValue, shape: tuple[int, ...] | None) -> None:
+        """Slots for what a kernel is handed: a number, or an array with its sizes and strides."""
+        if shape is None:
+            self.scalars.append((len(self.slots), self.preparation.place(value)))
+            self.slots.append(0)
+        else:
+            self._address(value)
+            self.slots += [*shape, *strides_of(shape)]
+
+    def _address(self, value: AnyValue) -> None:
+        """A slot for where an array begins."""
+        root, offset = self._root(value)
+        if root in self.offsets:
+            number, offset = ARENA, offset + self.offsets[root]
+        else:
+            number = self.addresses.setdefault(root, len(self.addresses) + 1)
+        self.script.places.append(Place(len(self.slots), number, offset))
+        self.slots.append(0)
+
+    def _root(self, value: AnyValue) -> tuple[AnyValue, int]:
+        """The array whose memory this is, as far as it is known here, and where in it."""
+        offset = 0
+        while isinstance(value.op, step.View) and value.op in self.ops:
+            op = value.op
+            offset += self.preparation.size(op.offset) * op.array.dtype.itemsize
+            value = op.array
+        return value, offset
+
+
+WRITTEN: dict[type[Op], Callable[[Writing, Any], None]] = {
+    step.Allocate: Writing.allocate,
+    step.Copy: Writing.copy,
+    step.Fill: Writing.fill,
+    step.Free: Writing.free,
+    step.Launch: Writing.launch,
+    step.View: Writing.view,
+}
+
+
+def _show(
+    source: int, place: int, start: int, shape: tuple[int, ...], storage: Any, memory: Memory
+) -> None:
+    """Make a view of an array, from some byte on."""
+    array, stop = memory[source], start + prod(shape) * storage.itemsize
+    if (start, stop, storage) == (0, array.nbytes, array.dtype):
+        memory[place] = array.reshape(shape)
+    else:
+        part = array.reshape(-1).view(np.uint8)[start:stop]
+        memory[place] = part.view(storage).reshape(shape)

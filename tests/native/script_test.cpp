@@ -1,0 +1,140 @@
+// Scripts: every program of every launch runs once, in the order of the actions.
+#include "script.hpp"
+
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "check.hpp"
+#include "jobs.hpp"
+
+namespace brimstone {
+namespace {
+
+// A kernel whose programs count themselves: slot 0 has the address of the counts, a program each.
+void count(const uint64_t *slots, const int64_t *grid, const int64_t *range) {
+    auto *counts = reinterpret_cast<int *>(slots[0]);
+    for (int64_t i = range[0]; i < range[1]; ++i)
+        for (int64_t j = range[2]; j < range[3]; ++j)
+            for (int64_t k = range[4]; k < range[5]; ++k)
+                ++counts[(i * grid[1] + j) * grid[2] + k];
+}
+
+// The same with memory of its own, which nobody else may write to meanwhile.
+void count_in_room(const uint64_t *slots, const int64_t *grid, const int64_t *range) {
+    auto *first = reinterpret_cast<unsigned char *>(slots[1]);
+    auto *second = reinterpret_cast<unsigned char *>(slots[2]);
+    const auto mark = static_cast<unsigned char>(range[1]);
+    std::memset(first, mark, 64);
+    std::memset(second, mark + 1, 64);
+    count(slots, grid, range);
+    const auto next = static_cast<unsigned char>(mark + 1);
+    for (int i = 0; i < 64; ++i) check(first[i] == mark && second[i] == next);
+}
+
+constexpr std::array<int64_t, 2> OFFSETS = {0, 64};
+
+brimstone_launch launch(std::array<int64_t, 3> grid, int64_t axis, int64_t chunks, int64_t first) {
+    return {count, nullptr, 0, 0, 0, 1, {grid[0], grid[1], grid[2]}, axis, chunks, first};
+}
+
+brimstone_launch with_room(brimstone_launch launch, int64_t room) {
+    launch.code = count_in_room;
+    launch.scratch_offsets = OFFSETS.data();
+    launch.scratch_count = 2;
+    launch.room = room;
+    return launch;
+}
+
+int64_t play(Pool &pool, const std::vector<brimstone_launch> &launches,
+             const std::vector<brimstone_action> &actions, uint64_t *slots) {
+    const brimstone_script script = {nullptr, actions.data(), launches.data(), 0,
+                                     static_cast<int64_t>(actions.size())};
+    return run(pool, script, nullptr, slots);
+}
+
+bool counts_once(Pool &pool, brimstone_launch launch) {
+    const auto programs = static_cast<size_t>(launch.grid[0] * launch.grid[1] * launch.grid[2]);
+    std::vector<int> counts(programs);
+    uint64_t slots[] = {reinterpret_cast<uint64_t>(counts.data())};
+    check(play(pool, {launch}, {{BRIMSTONE_SHARE, 0, 1, 0}}, slots) == 1);
+    return counts == std::vector<int>(programs, 1);
+}
+
+void test_every_program_runs_once() {
+    Pool pool(3);
+    for (const int64_t chunks : {1, 2, 3, 5}) {
+        check(counts_once(pool, launch({5, 1, 1}, 0, chunks, 0)));
+        check(counts_once(pool, launch({2, 7, 3}, 1, chunks, 0)));
+        check(counts_once(pool, launch({1, 2, 1009}, 2, chunks, 0)));
+        check(counts_once(pool, with_room(launch({64, 1, 1}, 0, chunks, 0), 128)));
+    }
+}
+
+void test_launches_at_once() {
+    Pool pool(3);
+    const std::vector<brimstone_launch> launches = {
+        launch({4, 1, 1}, 0, 2, 0), launch({1, 1, 1}, 0, 1, 2),
+        with_room(launch({9, 1, 1}, 0, 3, 3), 128)};
+    std::vector<brimstone_launch> apart = launches;
+    std::vector<int> counts(14);
+    uint64_t slots[3];
+    const int begins[] = {0, 4, 5};
+    for (size_t i = 0; i < 3; ++i) {
+        apart[i].slot = static_cast<int64_t>(i);
+        slots[i] = reinterpret_cast<uint64_t>(&counts[static_cast<size_t>(begins[i])]);
+    }
+    for (const int64_t kind : {BRIMSTONE_SHARE, BRIMSTONE_ALONE})
+        check(play(pool, apart, {{kind, 0, 3, 0}}, slots) == 1);
+    check(counts == std::vector<int>(14, 2));
+}
+
+// What comes after a kernel that cannot have its memory is not done.
+void test_no_memory() {
+    Pool pool(2);
+    int counts[2] = {};
+    uint64_t slots[] = {reinterpret_cast<uint64_t>(counts)};
+    const auto enough = launch({2, 1, 1}, 0, 2, 0);
+    const auto too_much = with_room(enough, int64_t{1} << 60);
+    const std::vector<brimstone_action> actions = {
+        {BRIMSTONE_SHARE, 0, 1, 0}, {BRIMSTONE_SHARE, 1, 1, 0}, {BRIMSTONE_SHARE, 0, 1, 0}};
+    check(play(pool, {enough, too_much}, actions, slots) == 1);
+    check(counts[0] == 1 && counts[1] == 1);
+}
+
+// Addresses get to their slots, and bytes from one array to the next.
+void test_copies_and_fills() {
+    Pool pool(1);
+    std::array<uint16_t, 5> first = {}, second = {};
+    const uint64_t addresses[] = {reinterpret_cast<uint64_t>(first.data()),
+                                  reinterpret_cast<uint64_t>(second.data())};
+    uint64_t slots[4] = {0, 7, 0, 0};
+    const std::array<brimstone_place, 3> places = {{{0, 0, 2}, {2, 1, 0}, {3, 0, 0}}};
+    const std::array<brimstone_action, 2> actions = {
+        {{BRIMSTONE_FILL, 0, 3, 2}, {BRIMSTONE_COPY, 2, 10, 0}}};
+    const brimstone_script script = {places.data(), actions.data(), nullptr, 3, 2};
+    check(run(pool, script, addresses, slots) == 2);
+    check(second == std::array<uint16_t, 5>{0, 7, 7, 7, 0});
+}
+
+// Each Python thread runs scripts of its own.
+void test_many_threads() {
+    Pool pool(2);
+    in_threads(4, [&] {
+        for (int i = 0; i < 500; ++i)
+            check(counts_once(pool, with_room(launch({7, 1, 1}, 0, 3, 0), 128)));
+    });
+}
+
+}  // namespace
+}  // namespace brimstone
+
+int main() {
+    using namespace brimstone;
+    test_every_program_runs_once();
+    test_launches_at_once();
+    test_no_memory();
+    test_copies_and_fills();
+    test_many_threads();
+    return exit_status();
+}
