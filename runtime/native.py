@@ -33,7 +33,12 @@ class Core(Protocol):
     def brimstone_new_threads(self, count: int) -> FFI.CData: ...
 
     def brimstone_run(
-        self, threads: FFI.CData, script: FFI.CData, addresses: FFI.CData, slots: FFI.CData
+        self,
+        threads: FFI.CData,
+        script: FFI.CData,
+        addresses: FFI.CData,
+        slots: FFI.CData,
+        begin: int,
     ) -> int: ...
 
     def brimstone_pack(self, intervals: FFI.CData, count: int) -> int: ...

@@ -30,9 +30,10 @@ class Threads:
         if not self._native:
             raise MemoryError("there is no memory for threads")
 
-    def prepared(self, script: Script) -> Callable[[Array, Array], Callable[[], int]]:
+    def prepared(self, script: Script) -> Callable[[Array, Array], Callable[[int], int]]:
         """From addresses and slots, which may change in between, to what does a script with them,
-        and says how many of its actions it has done: all, if there was memory for them."""
+        from an action on: it returns the action to go on with after a look at signals, or -1 less
+        the one for which there was no memory."""
         return _Prepared(self._native, script)
 
     def pack(self, alive: Iterable[tuple[int, int, int]]) -> tuple[list[int], int]:
@@ -65,7 +66,7 @@ class _Prepared:
         counts = len(script.places), len(script.actions)
         self._script: Any = ffi.new("brimstone_script *", (places, actions, launches, *counts))
 
-    def __call__(self, addresses: Array, slots: Array) -> Callable[[], int]:
+    def __call__(self, addresses: Array, slots: Array) -> Callable[[int], int]:
         """What does it with these."""
         given: list[Any] = [_from_buffer("uint64_t[]", each) for each in (addresses, slots)]
         return partial(_run, self, core().brimstone_run, self._native, self._script, *given)

@@ -34,9 +34,9 @@ class Kind(IntEnum):
 
 
 class Act(NamedTuple):
-    """An action on so many launches from number `first` on; or on so many bytes to be copied, or
-    elements of `size` bytes to be filled, whose address is in slot `first`. The next slots have
-    the address to copy from, or the element."""
+    """An action on so many launches from number `first` on, of `size` 0 if they take little time;
+    or on so many bytes to be copied, or elements of `size` bytes to be filled, whose address is in
+    slot `first`. The next slots have the address to copy from, or the element."""
 
     kind: Kind
     first: int
@@ -65,9 +65,10 @@ class Threads(Protocol):
 
     count: int
 
-    def prepared(self, script: Script) -> Callable[[Array, Array], Callable[[], int]]:
+    def prepared(self, script: Script) -> Callable[[Array, Array], Callable[[int], int]]:
         """From addresses and slots, which may change in between, to what does a script with them,
-        and says how many of its actions it has done: all, if there was memory for them."""
+        from an action on: it returns the action to go on with after a look at signals, or -1 less
+        the one for which there was no memory."""
         ...
 
     def pack(self, alive: Iterable[tuple[int, int, int]]) -> tuple[list[int], int]:

@@ -51,7 +51,7 @@ typedef struct brimstone_launch {
 /* What is done next, by its kind. The numbers are of launches, of slots, of bytes and of elements.
  *
  * share  `count` launches from launch `first` on are run at once, in any order, on all threads
- * alone  the same on the thread that asks for it
+ * alone  the same on the thread that asks for it; of both, `size` is 0 if they take little time
  * copy   `count` bytes go from the address in slot `first + 1` to the one in slot `first`
  * fill   `count` elements of `size` bytes, from the address in slot `first` on, become what stands
  *        in the slots behind that one */
@@ -79,10 +79,12 @@ typedef struct brimstone_script {
     int64_t action_count;
 } brimstone_script;
 
-/* Do all actions of a script on memory at these addresses; the slots are the caller's own. How many
- * have been done: less than all where there was no memory for what a kernel needs while it runs. */
+/* Do the actions of a script from number `begin` on, on memory at these addresses; the slots are the
+ * caller's own. The number of the action to go on with: after some ten milliseconds there may be more
+ * to do, so that the caller can look whether somebody wants an end. Where there was no memory for
+ * what a kernel needs while it runs, it is -1 less the number of that action. */
 BRIMSTONE_API int64_t brimstone_run(brimstone_threads *threads, const brimstone_script *script,
-                                    const uint64_t *addresses, uint64_t *slots);
+                                    const uint64_t *addresses, uint64_t *slots, int64_t begin);
 
 /* An array that is alive from position `begin` to position `end` of a script, both included. */
 typedef struct brimstone_interval {

@@ -23,8 +23,8 @@ brimstone_threads *brimstone_new_threads(int32_t count) {
 }
 
 int64_t brimstone_run(brimstone_threads *threads, const brimstone_script *script,
-                      const uint64_t *addresses, uint64_t *slots) {
-    return brimstone::run(threads->pool, *script, addresses, slots);
+                      const uint64_t *addresses, uint64_t *slots, int64_t begin) {
+    return brimstone::run(threads->pool, *script, addresses, slots, begin);
 }
 
 int64_t brimstone_pack(brimstone_interval *intervals, int64_t count) {

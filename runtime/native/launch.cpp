@@ -1,5 +1,7 @@
 #include "launch.hpp"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -11,9 +13,16 @@ namespace {
 
 constexpr size_t KEPT = size_t{64} << 20;
 
+Blocks &blocks();
+
+Blocks *new_blocks() {
+    pthread_atfork([] { blocks().lock(); }, [] { blocks().unlock(); }, [] { blocks().unlock(); });
+    return new Blocks(KEPT);
+}
+
 // What kernels use while they run. It is never destroyed, for a process may end while they do.
 Blocks &blocks() {
-    static Blocks &made = *new Blocks(KEPT);
+    static Blocks &made = *new_blocks();
     return made;
 }
 

@@ -37,6 +37,10 @@ class Blocks {
 
     Statistics statistics() const noexcept;
 
+    // Nobody takes or gives between the two, as it must be when a process forks.
+    void lock() noexcept { mutex_.lock(); }
+    void unlock() noexcept { mutex_.unlock(); }
+
   private:
     // What is written into a block while nobody uses it.
     struct Kept {

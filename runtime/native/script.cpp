@@ -1,6 +1,7 @@
 #include "script.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <span>
 
@@ -8,6 +9,10 @@
 
 namespace brimstone {
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr auto PATIENCE = std::chrono::milliseconds(20);
 
 void *pointer(uint64_t address) { return reinterpret_cast<void *>(address); }
 
@@ -35,17 +40,19 @@ bool act(Pool &pool, const brimstone_action &action, const brimstone_launch *lau
 
 }  // namespace
 
-int64_t run(Pool &pool, const brimstone_script &script, const uint64_t *addresses,
-            uint64_t *slots) noexcept {
+int64_t run(Pool &pool, const brimstone_script &script, const uint64_t *addresses, uint64_t *slots,
+            int64_t begin) noexcept {
+    const auto end = Clock::now() + PATIENCE;
     for (int64_t i = 0; i < script.place_count; ++i) {
         const brimstone_place &place = script.places[i];
         slots[place.slot] = addresses[place.address] + static_cast<uint64_t>(place.offset);
     }
-    int64_t done = 0;
-    while (done < script.action_count &&
-           act(pool, script.actions[done], script.launches, slots))
-        ++done;
-    return done;
+    for (int64_t i = begin; i < script.action_count; ++i) {
+        const brimstone_action &action = script.actions[i];
+        if (!act(pool, action, script.launches, slots)) return -1 - i;
+        if (action.size > 0 && Clock::now() > end) return i + 1;
+    }
+    return script.action_count;
 }
 
 }  // namespace brimstone

@@ -31,7 +31,7 @@ class Room(NamedTuple):
     addresses: Array
     pointers: Any
     slots: Array
-    run: Callable[[], int]
+    run: Callable[[int], int]
 
 
 class Segment:
@@ -71,11 +71,13 @@ class Segment:
         if self._arena:
             arena = empty((self._arena,), BYTES)
             pointers[ARENA] = FROM_BUFFER(arena)
-        done = run()
+        done = 0
+        while 0 <= done < len(self._ops):  # in between Python looks at signals
+            done = run(done)
         del arena  # not before
         self._free.append(room)
-        if done < len(self._ops):
-            raise _no_memory(self._ops[done])
+        if done < 0:
+            raise _no_memory(self._ops[-1 - done])
         for place in self._gone:
             memory[place] = None
         for view in self._views:

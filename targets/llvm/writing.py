@@ -112,8 +112,9 @@ class Writing:
             self.script.launches.append(launch)
         count = len(self.script.launches) - first
         if count:
-            kind = Kind.SHARE if threads.count > 1 and is_shared(work) else Kind.ALONE
-            self._act(op, Act(kind, first, count))
+            is_long = is_shared(work)
+            kind = Kind.SHARE if threads.count > 1 and is_long else Kind.ALONE
+            self._act(op, Act(kind, first, count, int(is_long)))
 
     def copy(self, op: step.Copy) -> None:
         """Bytes, from an array to another one."""

@@ -2,7 +2,9 @@
 #include "script.hpp"
 
 #include <array>
+#include <chrono>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include "check.hpp"
@@ -50,7 +52,7 @@ int64_t play(Pool &pool, const std::vector<brimstone_launch> &launches,
              const std::vector<brimstone_action> &actions, uint64_t *slots) {
     const brimstone_script script = {nullptr, actions.data(), launches.data(), 0,
                                      static_cast<int64_t>(actions.size())};
-    return run(pool, script, nullptr, slots);
+    return run(pool, script, nullptr, slots, 0);
 }
 
 bool counts_once(Pool &pool, brimstone_launch launch) {
@@ -98,7 +100,7 @@ void test_no_memory() {
     const auto too_much = with_room(enough, int64_t{1} << 60);
     const std::vector<brimstone_action> actions = {
         {BRIMSTONE_SHARE, 0, 1, 0}, {BRIMSTONE_SHARE, 1, 1, 0}, {BRIMSTONE_SHARE, 0, 1, 0}};
-    check(play(pool, {enough, too_much}, actions, slots) == 1);
+    check(play(pool, {enough, too_much}, actions, slots) == -2);
     check(counts[0] == 1 && counts[1] == 1);
 }
 
@@ -113,8 +115,29 @@ void test_copies_and_fills() {
     const std::array<brimstone_action, 2> actions = {
         {{BRIMSTONE_FILL, 0, 3, 2}, {BRIMSTONE_COPY, 2, 10, 0}}};
     const brimstone_script script = {places.data(), actions.data(), nullptr, 3, 2};
-    check(run(pool, script, addresses, slots) == 2);
+    check(run(pool, script, addresses, slots, 0) == 2);
     check(second == std::array<uint16_t, 5>{0, 7, 7, 7, 0});
+}
+
+void sleep_a_while(const uint64_t *, const int64_t *, const int64_t *) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(15));
+}
+
+// A long script comes back in between, and goes on where it was.
+void test_patience() {
+    Pool pool(2);
+    auto slow = launch({1, 1, 1}, 0, 1, 0);
+    slow.code = sleep_a_while;
+    uint64_t slots[1] = {};
+    const std::vector<brimstone_action> actions(6, {BRIMSTONE_SHARE, 0, 1, 1});
+    const brimstone_script script = {nullptr, actions.data(), &slow, 0, 6};
+    int calls = 0;
+    for (int64_t done = 0; done < 6; ++calls) {
+        const int64_t after = run(pool, script, nullptr, slots, done);
+        check(after > done);
+        done = after;
+    }
+    check(calls >= 3);
 }
 
 // Each Python thread runs scripts of its own.
@@ -135,6 +158,7 @@ int main() {
     test_launches_at_once();
     test_no_memory();
     test_copies_and_fills();
+    test_patience();
     test_many_threads();
     return exit_status();
 }

@@ -1,8 +1,10 @@
 """The threads of the native core: how many, and what becomes of them in odd moments."""
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 
 import numpy as np
@@ -37,6 +39,22 @@ DAEMON = """
     for _ in range(3):
         threading.Thread(target=forever, daemon=True).start()
     time.sleep(0.3)
+"""
+
+LONG = """
+import brimstone as bs
+@bs.jit
+def long(x):
+    for _ in range(500):
+        x = x @ x / 1024
+    return x
+with bs.device("cpu"):
+    x = bs.ones((1024, 1024))
+    print(float((x @ x / 1024)[0, 0]), flush=True)
+    try:
+        print(float(long(x)[0, 0]))
+    except KeyboardInterrupt:
+        print("interrupted", float((x @ x / 1024)[0, 0]))
 """
 
 
@@ -75,16 +93,16 @@ def test_a_number_that_is_none_is_refused(said: str, monkeypatch: pytest.MonkeyP
 
 
 def done(script: Script, addresses: list[int], slots: Array) -> int:
-    """How many actions of a script are done."""
-    return Threads(2).prepared(script)(np.array(addresses, np.uint64), slots)()
+    """What doing a script comes to."""
+    return Threads(2).prepared(script)(np.array(addresses, np.uint64), slots)(0)
 
 
 def test_a_kernel_that_needs_more_memory_than_there_is() -> None:
     """It does not run, nor does what comes after it."""
     launch = Launch(0, 0, 0, (1, 1, 1), scratch=(0,), room=1 << 60)
     for kind in (Kind.SHARE, Kind.ALONE):
-        script = Script([], [launch], [Act(kind, 0, 1)] * 2)
-        assert done(script, [], np.zeros(1, np.uint64)) == 0
+        script = Script([], [launch], [Act(Kind.COPY, 0, 0), *[Act(kind, 0, 1)] * 2])
+        assert done(script, [], np.zeros(2, np.uint64)) == -2
 
 
 def test_an_empty_script_is_soon_done() -> None:
@@ -132,3 +150,16 @@ def test_arrays_that_are_alive_at_once_share_no_byte(seed: int) -> None:
 def test_threads_do_not_mind(more: str) -> None:
     made = run(WORK + more, "3")
     assert (made.returncode, made.stderr) == (0, "")
+
+
+def test_an_interrupt_ends_a_long_step() -> None:
+    """It would take seconds; and the device can be used afterwards."""
+    with subprocess.Popen([sys.executable, "-c", LONG], stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "1.0\n"
+        time.sleep(1)
+        child.send_signal(signal.SIGINT)
+        start = time.perf_counter()
+        assert child.stdout.read() == "interrupted 1.0\n"
+        assert time.perf_counter() - start < 3
+    assert child.returncode == 0
