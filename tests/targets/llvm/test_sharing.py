@@ -20,7 +20,7 @@ from kit.agreement import dtype_of, program, trials
 from kit.loops import same_bits
 
 ALONE, MANY = Threads(1), Threads(5)
-PROGRAMS = 25
+PROGRAMS = 10
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def many_kinds(x: Any, y: Any, rows: Any) -> tuple[Any, ...]:
 
 
 @pytest.mark.usefixtures("smallest")
-@pytest.mark.parametrize("size", [1, 7, 64, 301])
+@pytest.mark.parametrize("size", [1, 301])
 def test_kernels_of_every_kind_make_the_same_bits(size: int) -> None:
     draws = np.random.default_rng(size)
     squares = [draws.standard_normal((size, size), np.float32) for _ in range(2)]
