@@ -67,9 +67,9 @@ def asked_again() -> Iterator[None]:
 
 
 def run(script: str, threads: str) -> subprocess.CompletedProcess[str]:
-    """A process of its own, which may take a minute."""
+    """A process of its own, which may take a minute; newer Pythons warn of forks amid threads."""
     variables = {**os.environ, VARIABLE: threads}
-    command = [sys.executable, "-c", script]
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", script]
     return subprocess.run(
         command, env=variables, capture_output=True, text=True, timeout=60, check=False
     )
