@@ -43,7 +43,8 @@ class Threads:
         intervals: Any = ffi.new("brimstone_interval[]", listed)
         total = core().brimstone_pack(intervals, len(listed))
         if total < 0:
-            raise MemoryError(f"there is no memory to place {len(listed)} arrays")
+            bytes_ = sum(size for *_, size, _ in listed)
+            raise MemoryError(f"there is no memory for {len(listed)} arrays of {bytes_} bytes")
         return [each.offset for each in intervals], total
 
 

@@ -22,9 +22,6 @@ from .backward import Backward, Rule
 
 MOST_VALUES = 64
 """So many values are asked at most whether they are sums, or made of one."""
-MOST_DIVISORS = 4
-"""A product of more is left as it is."""
-PRODUCTS = (tensor.Negate, tensor.Multiply)
 TERMS = (tensor.Negate, tensor.Add, tensor.Subtract)
 ARITHMETIC = (*TERMS, tensor.Multiply, tensor.Divide)
 
@@ -35,7 +32,7 @@ def broadcast(backward: Backward, op: tensor.Broadcast, given: Tangents) -> None
     assert cotangent is not None
     sums = _Sums(backward.builder, op.repeated)
     is_wide = cotangent.dtype.accumulator is cotangent.dtype
-    if op.repeated and is_wide and (sums.wait(cotangent) or sums.divisors(cotangent)):
+    if op.repeated and is_wide and (sums.wait(cotangent) or sums.divisor(cotangent)):
         backward.add(op.operands, (op.once(backward.builder, sums.of(cotangent)),))
     else:
         backward.add(op.operands, op.transpose(backward.builder, (None,), given))
@@ -51,7 +48,7 @@ class _Sums:
         self.builder, self.axes = builder, axes
         self.waiting: dict[AnyValue, bool] = {}
         self.made: dict[AnyValue, AnyValue] = {}
-        self.divided: dict[AnyValue, list[AnyValue]] = {}
+        self.divisors: dict[AnyValue, AnyValue | None] = {}
 
     def wait(self, x: AnyValue) -> bool:
         """Whether a factor that may be pulled out of the sum of x is made of such a sum."""
@@ -85,41 +82,41 @@ class _Sums:
             factor, rest = self._factor(op)
             if factor is not None:
                 return self.builder.emit(tensor.Multiply, self.of(rest), self._once(factor))
-        divisors = self.divisors(x)
+        divisor = self.divisor(x)
         total = self.builder.emit(tensor.ReduceSum, self._undivided(x), axes=self.axes)
-        for divisor in divisors:
-            total = self.builder.emit(tensor.Divide, total, self._once(divisor))
-        return total
+        if divisor is None:
+            return total
+        return self.builder.emit(tensor.Divide, total, self._once(divisor))
 
-    def divisors(self, x: AnyValue) -> list[AnyValue]:
-        """What a product of quotients is divided by, that is the same along the axes."""
-        if x not in self.divided and len(self.divided) < MOST_VALUES:
-            self.divided[x] = []
-            self.divided[x] = self._divisors(x)
-        return self.divided.get(x, [])
+    def divisor(self, x: AnyValue) -> AnyValue | None:
+        """What x is divided by, if that is the same along the axes. Of a product of two quotients
+        one may be taken without its divisor: what is left is about as large as its numerator. The
+        product of two numerators could be larger, or smaller, than any number."""
+        if x not in self.divisors and len(self.divisors) < MOST_VALUES:
+            self.divisors[x] = None
+            self.divisors[x] = self._divisor(x)
+        return self.divisors.get(x)
 
-    def _divisors(self, x: AnyValue) -> list[AnyValue]:
+    def _divisor(self, x: AnyValue) -> AnyValue | None:
         op = x.op
-        if isinstance(op, tensor.Divide):
-            own = [op.right] if self._is_same(op.right) else []
-            return self.divisors(op.left) + own
-        if isinstance(op, PRODUCTS):
-            found = [divisor for each in op.operands for divisor in self.divisors(each)]
-            return found if len(found) <= MOST_DIVISORS else []
-        return []
+        if isinstance(op, tensor.Divide) and self._is_same(op.right):
+            return op.right
+        if isinstance(op, tensor.Negate):
+            return self.divisor(op.x)
+        if isinstance(op, tensor.Multiply) and self.divisor(op.right) is not None:
+            return self.divisor(op.left)
+        return None
 
     def _undivided(self, x: AnyValue) -> AnyValue:
-        """What is left of x without its divisors."""
+        """What is left of x without its divisor."""
         op = x.op
-        if not self.divisors(x):
+        if self.divisor(x) is None:
             return x
-        if isinstance(op, tensor.Divide) and self._is_same(op.right):
-            return self._undivided(op.left)
-        assert isinstance(op, (*PRODUCTS, tensor.Divide))
-        left, *right = op.operands
-        if isinstance(op, tensor.Multiply):
-            right = [self._undivided(op.right)]
-        return self.builder.emit(op.__class__, self._undivided(left), *right)
+        if isinstance(op, tensor.Divide):
+            return op.left
+        assert isinstance(op, tensor.Negate | tensor.Multiply)
+        first, *others = op.operands
+        return self.builder.emit(op.__class__, self._undivided(first), *others)
 
     def _factor(self, op: tensor.Multiply) -> tuple[AnyValue | None, AnyValue]:
         """An operand that is the same along the axes, and the other one."""

@@ -95,7 +95,7 @@ typedef struct brimstone_interval {
 } brimstone_interval;
 
 /* Set all offsets, multiples of 64, so that no two arrays share a byte while both are alive. How
- * many bytes all of them take together; -1 if there is no memory to find out. */
+ * many bytes all of them take together; -1 if they are too many, or too many to find out. */
 BRIMSTONE_API int64_t brimstone_pack(brimstone_interval *intervals, int64_t count);
 
 #endif

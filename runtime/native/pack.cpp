@@ -107,6 +107,16 @@ double area(const Box &box) { return length(box) * bytes(box); }
 
 constexpr std::array ORDERS = {area, length, bytes};
 
+// Whether there is a number for the bytes of all intervals together.
+bool can_be_counted(std::span<const Interval> intervals) {
+    int64_t left = HIGHEST;
+    for (const Interval &interval : intervals) {
+        if (interval.bytes > left - ALIGNMENT) return false;
+        left -= rounded(interval.bytes);
+    }
+    return true;
+}
+
 // The boxes of all intervals that take room, by their begin, which keeps neighbours in the tree
 // alike.
 std::vector<Box> boxes_of(std::span<Interval> intervals) {
@@ -155,6 +165,7 @@ int64_t put_down(std::span<Box> boxes, double (*size)(const Box &)) {
 }  // namespace
 
 int64_t pack(std::span<Interval> intervals) {
+    if (!can_be_counted(intervals)) return -1;
     std::vector<Box> boxes = boxes_of(intervals);
     if (boxes.empty()) return 0;
     const int64_t least = peak(intervals);

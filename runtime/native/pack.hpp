@@ -15,7 +15,7 @@ namespace brimstone {
 using Interval = brimstone_interval;
 
 // Sets all offsets, to multiples of 64, and tells how many bytes all intervals take together. One
-// of no bytes takes no room; its offset is 0.
+// of no bytes takes no room; its offset is 0. -1 if there is no number for so many bytes.
 int64_t pack(std::span<Interval> intervals);
 
 // The most bytes that are alive at one position: nothing can be packed into less.

@@ -66,19 +66,17 @@ class Kernel(NamedTuple):
         """A launch, but for its slots."""
         first, second, third = (*grid, *[1] * (GRID_AXES - len(grid)))
         counts = first, second, third
-        axis, chunks = cut(self.work(shapes), counts, threads.count)
+        axis, chunks = cut(self.size(shapes) * self.effort, counts, threads.count)
         scratch, room = self.room(self.symbols(shapes, given))
         return Launch(address_of(self.code), 0, 0, counts, axis, chunks, scratch, room)
 
-    def work(self, shapes: Sequence[Shape | None]) -> int:
-        """How much a launch on such arrays is, in bytes."""
-        given = zip(shapes, self.func.arguments, strict=True)
-        sizes = [
+    def size(self, shapes: Sequence[Shape | None]) -> int:
+        """How many bytes the arrays of a launch have."""
+        return sum(
             prod(shape) * argument.type.dtype.storage.itemsize
-            for shape, argument in given
+            for shape, argument in zip(shapes, self.func.arguments, strict=True)
             if shape is not None
-        ]
-        return self.effort * sum(sizes)
+        )
 
 
 def address_of(pointer: Any) -> int:

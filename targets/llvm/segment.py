@@ -59,8 +59,7 @@ class Segment:
         empty, arena = self._pool.empty, None
         for place, shape, storage in self._made:
             memory[place] = empty(shape, storage)
-        # Taken from the list and put back, so that no two threads have the same slots.
-        room = self._free.pop() if self._free else self._new_room()
+        room = self._room()
         addresses, pointers, slots, run = room
         for number, place in self._buffers:
             pointers[number] = FROM_BUFFER(memory[place])
@@ -83,7 +82,12 @@ class Segment:
         for view in self._views:
             view(memory)
 
-    def _new_room(self) -> Room:
+    def _room(self) -> Room:
+        """Taken from the list and put back, so that no two threads have the same slots."""
+        try:
+            return self._free.pop()
+        except IndexError:
+            pass
         count = 1 + len(self._buffers) + len(self._addresses)
         addresses, slots = np.zeros(count, np.uint64), self._slots.copy()
         pointers: Any = FFI.cast("void **", FROM_BUFFER(addresses))

@@ -3,8 +3,8 @@
 Comes in: a kernel, the shapes and the grid of a launch, the threads. Goes out: the axis of the grid
 along which it is cut, and how many chunks there are: one, where sharing would cost more than it
 gains.
-Never: a bit of a result. Programs that combine what they write with what others have written stay
-in one chunk, in which they run in order.
+Never: a bit of a result. Programs that may write to the same place stay in one chunk, in which they
+run in order.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from math import prod
 from ...ir import tile
 from ...ir.func import Func
 from ...ir.tile import UnaryKind
-from ...ir.values import Op
+from ...ir.values import AnyValue, Op
 
 LEAST = 1 << 18
 """A chunk is as much work as to read and write so many bytes, or more."""
@@ -36,14 +36,42 @@ SHORT = frozenset({
 
 def effort_of(func: Func) -> int:
     """How much work a byte of a kernel's arrays is; 0 if its programs must take turns."""
+    if not _are_apart(func):
+        return 0
     effort = 1
     for op in func.walk():
-        if isinstance(op, tile.Atomic | tile.Scatter):
-            return 0
         if isinstance(op, tile.Unary) and op.kind not in SHORT:
             effort += FUNCTION
         effort = max(effort, LONG.get(op.__class__, 0))
     return effort
+
+
+def _are_apart(func: Func) -> bool:
+    """Whether no two programs can write to the same place: each axis of the grid has a say in where
+    they store, and nothing is combined with what is there."""
+    grid = func.attributes.get("grid") or ()
+    axes = {axis for axis, count in enumerate(grid) if count != 1}
+    told: dict[AnyValue, set[int]] = {}
+    for op in func.walk():
+        known = set[int]().union(*[told.get(operand, ()) for operand in op.operands])
+        if isinstance(op, tile.ProgramId):
+            known = {op.axis}
+        if isinstance(op, tile.Atomic | tile.Scatter):
+            return False
+        if isinstance(op, tile.Store) and not _is_own(op.view):
+            place = (op.view, *op.offsets)
+            if not axes <= set[int]().union(*[told.get(value, ()) for value in place]):
+                return False
+        made = [*op.results, *[value for region in op.regions for value in region.arguments]]
+        told.update(dict.fromkeys(made, known))
+    return True
+
+
+def _is_own(view: AnyValue) -> bool:
+    """Whether memory is that of a program alone."""
+    while isinstance(view.op, tile.View):
+        view = view.op.view
+    return isinstance(view.op, tile.Scratch)
 
 
 def is_shared(work: int) -> bool:

@@ -46,7 +46,6 @@ class Writing:
 
     def __init__(self, preparation: "Preparation", ops: Sequence[Op]) -> None:
         self.preparation, self.ops = preparation, {*ops}
-        self.inside = self.ops | preparation.skipped
         self.slots, self.scalars = list[int](), list[tuple[int, int]]()
         self.script, self.acts = Script([], [], []), list[Op]()
         self.addresses: dict[AnyValue, int] = {}
@@ -85,7 +84,7 @@ class Writing:
     def view(self, op: step.View) -> None:
         """Who launches a kernel on a view says where it begins; Python makes it for all others."""
         preparation = self.preparation
-        if self.inside.issuperset(op.part.uses):
+        if all(use in self.ops or use in preparation.skipped for use in op.part.uses):
             return
         root, start = self._root(op.part)
         places = preparation.place(root), preparation.place(op.part)
@@ -95,7 +94,7 @@ class Writing:
     def launch(self, op: step.Launch) -> None:
         """All groups at once."""
         preparation, first = self.preparation, len(self.script.launches)
-        kernel, threads, work = preparation.code(op), preparation.program.threads, 0
+        kernel, threads, size = preparation.code(op), preparation.program.threads, 0
         assert kernel is not None
         for group in op.each:
             values = (*group.reads, *group.writes)
@@ -103,7 +102,7 @@ class Writing:
             grid = [preparation.size(size) for size in group.grid]
             if not all(grid):
                 continue
-            work += kernel.work(shapes)
+            size += kernel.size(shapes)
             slot = len(self.slots)
             for value, shape in zip(values, shapes, strict=True):
                 self._hand(value, shape)
@@ -112,9 +111,9 @@ class Writing:
             self.script.launches.append(launch)
         count = len(self.script.launches) - first
         if count:
-            is_long = is_shared(work)
-            kind = Kind.SHARE if threads.count > 1 and is_long else Kind.ALONE
-            self._act(op, Act(kind, first, count, int(is_long)))
+            shared = threads.count > 1 and is_shared(size * kernel.effort)
+            is_long = is_shared(size * max(kernel.effort, 1))
+            self._act(op, Act(Kind.SHARE if shared else Kind.ALONE, first, count, int(is_long)))
 
     def copy(self, op: step.Copy) -> None:
         """Bytes, from an array to another one."""

@@ -2,6 +2,7 @@
 #include "pack.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -122,6 +123,14 @@ void test_same_again() {
     for (size_t i = 0; i < first.size(); ++i) check(first[i].offset == second[i].offset);
 }
 
+void test_more_than_can_be_counted() {
+    const int64_t most = std::numeric_limits<int64_t>::max();
+    Intervals one = {{0, 5, most, 0}, {1, 6, 64, 0}};
+    check(pack(one) == -1);
+    Intervals several(4, {0, 1, int64_t{1} << 62, 0});
+    check(pack(several) == -1);
+}
+
 }  // namespace
 }  // namespace brimstone
 
@@ -132,5 +141,6 @@ int main() {
     test_anything();
     test_training_steps_lose_little();
     test_same_again();
+    test_more_than_can_be_counted();
     return exit_status();
 }

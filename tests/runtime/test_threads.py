@@ -146,6 +146,11 @@ def test_arrays_that_are_alive_at_once_share_no_byte(seed: int) -> None:
     assert used[:, -64:].any()
 
 
+def test_more_bytes_than_can_be_counted() -> None:
+    with pytest.raises(MemoryError, match=f"no memory for 2 arrays of {2**63 + 63} bytes"):
+        Threads(1).pack([(0, 5, 2**63 - 1), (1, 6, 64)])
+
+
 @pytest.mark.parametrize("more", [FORK, DAEMON], ids=["a fork", "an end amid work"])
 def test_threads_do_not_mind(more: str) -> None:
     made = run(WORK + more, "3")

@@ -114,6 +114,23 @@ def test_programs_that_add_to_what_others_have_written_take_turns(combine: bool)
     assert all(same_bits(*results(lowered, MANY, [given]), *alone) for _ in range(5))
 
 
+@bs.kernel
+def last(x: Any) -> None:
+    """What all programs store to one place."""
+    out = tiles.result(16, x.dtype)
+    out.store(0, x.load(tiles.grid(tiles.ceil_div(x.shape[0], 16)) * 16, 16))
+
+
+@pytest.mark.usefixtures("smallest")
+def test_the_last_program_that_stores_to_a_place_is_the_last_of_the_grid() -> None:
+    given = np.arange(16 * 5000, dtype=np.float32)
+    with bs.device("cpu"):
+        lowered = bs.jit(last).lower(bs.tensor(given)).ir
+    for _ in range(20):
+        (found,) = results(lowered, MANY, [given])
+        assert found.tolist() == given[-16:].tolist()
+
+
 @pytest.mark.usefixtures("smallest")
 def test_python_threads_share_them_too() -> None:
     with bs.device("cpu"):
