@@ -69,11 +69,9 @@ def processor() -> Iterator[Finding]:
     also = [name for name in UNITS if features.get(name.replace("_", "-")) or features.get(name)]
     units = f"; it also has {', '.join(also)}" if also else ""
     yield ok("processor", f"{machine.cpu}: {vectors}, {caches}{units}")
-    cores, threads = usable_cores(), shared_threads().count
-    yield ok("cores", f"{cores} of {os.cpu_count() or 1} are for this process")
-    yield ok(
-        "threads", f"kernels run on {threads}, one a core; BRIMSTONE_THREADS sets another number"
-    )
+    yield ok("cores", f"{usable_cores()} of {os.cpu_count() or 1} are for this process")
+    count = shared_threads().count
+    yield ok("threads", f"kernels run on {count}; BRIMSTONE_THREADS sets another number")
 
 
 def compiler() -> Iterator[Finding]:
