@@ -17,8 +17,8 @@ from ..targets.script import Kind, Launch, Script
 from .native import core, ffi
 
 VARIABLE = "BRIMSTONE_THREADS"
-_from_buffer: Any = ffi.from_buffer
 MOST = 1024
+_from_buffer: Any = ffi.from_buffer
 
 
 class Threads:

@@ -16,6 +16,7 @@ import numpy as np
 from ...ir.dims import Size, Symbol, evaluate
 from ...ir.dtypes import DType
 from ...ir.func import Func
+from ...ir.loop.places import GRID_AXES
 from ...ir.payloads import Array
 from ...ir.types import View
 from ..script import Launch, Threads
@@ -24,7 +25,6 @@ from .memory import ALIGNMENT
 from .sharing import cut
 
 Shape = tuple[int, ...]
-GRID_AXES = 3
 
 
 class Kernel(NamedTuple):

@@ -1,7 +1,7 @@
 """Memory for the arrays of steps: kept when given back, and never shared by two live arrays."""
 
 import gc
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -80,9 +80,6 @@ def test_threads_never_share_a_block() -> None:
             if not (array == mark).all():
                 wrong.append(mark)
 
-    threads = [threading.Thread(target=work, args=(mark,)) for mark in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(work, range(4)))
     assert not wrong

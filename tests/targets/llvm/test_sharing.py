@@ -1,6 +1,6 @@
 """Launches that threads share: what is cut, and that it does not show."""
 
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -144,9 +144,6 @@ def test_python_threads_share_them_too() -> None:
             if not same_bits(step([np.asarray(x)], {})[0], expected):
                 wrong.append(number)
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(work, range(4)))
     assert not wrong
