@@ -1,18 +1,21 @@
 """Times Brimstone beside its peers.
 
     python -m benchmarks run [names] --targets cpu --peers numpy,torch,jax --threads 1,2 \\
-        --json out.json
+        --json out.json [--neighbour]
     python -m benchmarks compare before.json after.json
     python -m benchmarks list
 
 A name is a part of a group's or a work's name. Peers that are not installed take no part. Rows are
-marked `loaded`, and the command fails, when the machine had other work to do all the time.
+marked `loaded`, and the command fails, when the machine had other work to do all the time. With
+`--neighbour` another process spins on one of the cores while figures are taken; `compare` of a run
+without it and a run with it says how many times slower every library was beside it.
 """
 
 import argparse
 import importlib.util
 import json
 import platform
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,11 +23,13 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from benchmarks.harness import results
+from benchmarks.harness import results, slowdown
 
 
 def run(options: argparse.Namespace) -> int:
     """Run works, print tables, keep the figures."""
+    # Being told to end is an exit like any other: processes that were started end, too.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     peers = [each for each in _listed(options.peers) if importlib.util.find_spec(each)]
     rows: list[results.Row] = []
     failures: list[results.Row] = []
@@ -37,6 +42,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"{row['failed']}: {row['problem']}", file=sys.stderr)
     if options.json:
         about = {"machine": platform.processor() or platform.machine(), "peers": peers}
+        about["neighbour"] = options.neighbour
         results.save(rows, options.json, about)
     return int(bool(failures) or not all(row["trusted"] for row in rows))
 
@@ -46,6 +52,7 @@ def _rows(options: argparse.Namespace, peers: list[str]) -> Iterator[Any]:
     for target, threads in product(_listed(options.targets), _listed(options.threads)):
         wanted = {
             "threads": int(threads), "names": options.names, "target": target, "peers": peers,
+            "neighbour": options.neighbour,
         }  # fmt: skip
         for row in _rows_of(wanted):
             yield {**row, "target": target}
@@ -55,8 +62,12 @@ def _rows_of(wanted: dict[str, Any]) -> Iterator[Any]:
     command = [sys.executable, "-m", "benchmarks.harness.child", json.dumps(wanted)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
-        for line in child.stdout:
-            yield json.loads(line)
+        try:
+            for line in child.stdout:
+                yield json.loads(line)
+        except BaseException:
+            child.terminate()  # and its neighbour with it
+            raise
     if child.returncode:
         yield {"failed": "the process", "problem": f"ended with {child.returncode}"}
 
@@ -66,8 +77,13 @@ def _listed(text: str) -> list[str]:
 
 
 def compare(options: argparse.Namespace) -> int:
-    """Show how ratios have changed between two runs."""
-    results.compare(results.load(options.before), results.load(options.after))
+    """Show how ratios have changed between two runs, or what a neighbour cost in one of them."""
+    before, after = results.load(options.before), results.load(options.after)
+    beside = [any(map(results.beside_neighbour, rows)) for rows in (before, after)]
+    if beside[0] == beside[1]:
+        results.compare(before, after)
+    else:
+        slowdown.show(*((after, before) if beside[0] else (before, after)))
     return 0
 
 
@@ -90,6 +106,9 @@ def main() -> int:
     running.add_argument("--peers", default="numpy,torch,jax")
     running.add_argument("--threads", default="1")
     running.add_argument("--json", type=Path)
+    running.add_argument(
+        "--neighbour", action="store_true", help="let another process spin on one of the cores"
+    )
     running.set_defaults(act=run)
     comparing = commands.add_parser("compare", help="compare two runs")
     comparing.add_argument("before", type=Path)

@@ -25,13 +25,12 @@ from brimstone.passes.fuse import fuse
 from brimstone.passes.gather_launches import gather_launches
 from brimstone.passes.generalise import generalise
 from brimstone.passes.tiling import tile
+from brimstone.runtime.host import shared_host
 from brimstone.runtime.steps import prepare
-from brimstone.runtime.threads import shared_threads
 from brimstone.targets.llvm.code import Code
 from brimstone.targets.llvm.compile import compile_text
 from brimstone.targets.llvm.lower import name_of
 from brimstone.targets.llvm.machines import host
-from brimstone.targets.llvm.memory import Pool
 from brimstone.targets.llvm.printer import print_llvm
 from brimstone.targets.llvm.program import Preparation, Program
 from brimstone.targets.llvm.schedules import chooser
@@ -111,7 +110,7 @@ def all_of(texts: Iterable[Sized]) -> int:
 
 def launched(step: Module, sizes: Mapping[str, int]) -> list[Func]:
     """The kernels that run where the sizes are these."""
-    program = Program(step, Code(step, {}), Pool(), shared_threads())
+    program = Program(step, Code(step, {}), shared_host())
     known = {symbol: sizes[symbol.name] for symbol in step.main.symbols}
     names = Preparation(program, known).launched(step.main.body)
     return [program.code.func(name) for name in dict.fromkeys(names)]

@@ -1,10 +1,12 @@
-"""What the frontend costs, in µs: recording an op, finding a seen step again, calling `jit`.
+"""What the frontend costs, in µs: recording an op, finding a seen step again, calling `jit`; and
+what is between a call and many small kernels.
 
     python -m benchmarks.dispatch [--json] [--rounds 7]
 
 Rounds of all rows and of the peers that are installed (JAX, PyTorch) are interleaved, and the best
 of each is printed, beside a fixed loop of plain Python, so that figures of different machines can
-be compared. The steps that our calls run are replaced by one that does nothing.
+be compared. The steps that our calls run are replaced by one that does nothing, but for the rows
+of the device `cpu`, which really run: there the least work is done by as many kernels as may be.
 """
 
 import argparse
@@ -12,6 +14,7 @@ import json
 import time
 from collections.abc import Callable
 from itertools import cycle
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -21,6 +24,11 @@ from brimstone.frontend.recording import gather
 
 Row = tuple[Callable[[], float], float | None]
 LEAVES = 150
+KERNELS = 1000
+CALLS = 10_000
+"""Of which the median is taken, as a call may only enqueue the work, and some have to wait."""
+RATE = 0.125
+"""A power of two: every step of descent is exact."""
 BUDGETS = {
     "record one op": 6.0,
     "hash and look up 1,000 ops": 4000.0,
@@ -30,6 +38,8 @@ BUDGETS = {
     "the same, 75 dicts of 2": 20.0,
     "the same, a new dict each call": 15.0,
     "the same, new tensors each call": 60.0,
+    "step of 1,000 small kernels": 150.0,
+    "step of 150 parameters, enqueued": 12.0,
 }
 
 
@@ -78,7 +88,58 @@ def ours() -> dict[str, Callable[[], float]]:
         "record one op": record,
         "hash and look up 1,000 ops": look_up,
         "jit call, 1 argument": lambda: once(lambda: one(x), 1000),
-    } | tree_rows(bs.jit(lambda parameters: parameters), lambda: bs.ones((2, 2)).sync(), idle)
+        **tree_rows(bs.jit(lambda parameters: parameters), lambda: bs.ones((2, 2)).sync(), idle),
+        "step of 1,000 small kernels": small_kernels(),
+        "step of 150 parameters, enqueued": descent(bs.jit, on_the_cpu, CALLS),
+    }
+
+
+def on_the_cpu(array: np.ndarray) -> Any:
+    """Ours, computed, on the device `cpu`, whatever the default is."""
+    return bs.asarray(array, device="cpu").sync()
+
+
+def small_kernels() -> Callable[[], float]:
+    """µs per step of so many kernels, each of one chunk, which wait for each other."""
+    step = bs.jit(chain)
+    x = on_the_cpu(np.zeros(8, np.float32))
+    step(x)
+    return lambda: once(lambda: step(x).sync(), 20)
+
+
+def chain(x: Any) -> Any:
+    """Cumulative sums of cumulative sums: none is fused with the next one."""
+    for _ in range(KERNELS):
+        x = bs.cumulative_sum(x, axis=0)
+    return x
+
+
+def descent(
+    jit: Callable[..., Any], put: Callable[[np.ndarray], Any], calls: int
+) -> Callable[[], float]:
+    """µs per call of a step of gradient descent that carries many small parameters on; at the end
+    all of them are read, and must be right."""
+    names = [f"weight {at:03}" for at in range(LEAVES)]
+    slopes = {name: np.full(16, at % 8, np.float32) for at, name in enumerate(names)}
+    start = {name: put(np.arange(16, dtype=np.float32)) for name in names}
+    gradients = jit(lambda tree: tree)({name: put(slopes[name]) for name in names})
+
+    @jit
+    def step(weights: Any, gradients: Any) -> Any:
+        return {name: weights[name] - RATE * gradients[name] for name in weights}
+
+    def run() -> float:
+        weights, seconds = start, list[float]()
+        for _ in range(calls):
+            since = time.perf_counter()
+            weights = step(weights, gradients)
+            seconds.append(time.perf_counter() - since)
+        for name in names:
+            expected = np.arange(16) - calls * RATE * slopes[name]
+            np.testing.assert_array_equal(np.asarray(weights[name]), expected)
+        return median(seconds) * 1e6
+
+    return run
 
 
 def tree_rows(
@@ -122,7 +183,9 @@ def jax_rows() -> dict[str, Callable[[], float]]:
     return {
         "record one op": lambda: once(lambda: x + x, 200),
         "jit call, 1 argument": lambda: once(lambda: one(x), 200),
-    } | tree_rows(jax.jit(lambda parameters: parameters), lambda: jnp.ones((2, 2)), lambda _: None)
+        **tree_rows(jax.jit(lambda tree: tree), lambda: jnp.ones((2, 2)), lambda _: None),
+        "step of 150 parameters, enqueued": descent(jax.jit, jnp.asarray, CALLS // 10),
+    }
 
 
 def torch_rows() -> dict[str, Callable[[], float]]:

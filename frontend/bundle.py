@@ -16,7 +16,7 @@ from itertools import islice
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from ..ir.locations import UNKNOWN, Location
+from ..ir.locations import Location
 from ..runtime.device import Device
 from .handle import wrap
 from .node import leaf
@@ -64,19 +64,23 @@ def kind_of(structure: Structure, types: tuple[Any, ...], device: Device | None)
 
 
 class Bundle:
-    """The buffers of a tree's leaves, which are still to be made; None once they are given away."""
+    """The buffers of a tree's leaves, which are still to be made; None once they are given away.
+
+    `location` is where they come from, and in the end where they were given away.
+    """
 
     __slots__ = ("buffers", "kind", "location")
 
-    def __init__(self, kind: Kind, buffers: Sequence[Any]) -> None:
-        self.kind = kind
+    def __init__(self, kind: Kind, buffers: Sequence[Any], location: Location) -> None:
+        self.kind, self.location = kind, location
         self.buffers: Sequence[Any] | None = buffers
-        self.location = UNKNOWN
 
     def children(self) -> list[Any]:
         """The children of the tree: tensors, and trees that may be lazy in their turn."""
         buffers = self.buffers
-        return self._dead_children() if buffers is None else _children(self.kind, buffers, True)
+        if buffers is None:
+            return self._dead_children()
+        return _children(self.kind, buffers, self.location, True)
 
     def donate(self, location: Location) -> None:
         """Give the buffers away; whoever reads a leaf is told where that happened."""
@@ -84,9 +88,9 @@ class Bundle:
 
     def _dead_children(self) -> list[Any]:
         # Made with a buffer and then robbed of it: a tensor without one is pending from birth.
-        tensors = [_leaf(type_, self, self.kind.device) for type_ in self.kind.types]
+        tensors = [_leaf(type_, self, self.kind.device, self.location) for type_ in self.kind.types]
         for tensor in tensors:
-            tensor.node.buffer, tensor.node.location = None, self.location
+            tensor.node.buffer = None
         rest = iter(tensors)
         return [child.build([*islice(rest, child.count)]) for child in self.kind.structure.children]
 
@@ -181,39 +185,40 @@ def _takes_lazy(cls: Any) -> bool:
     )
 
 
-def build(kind: Kind, buffers: Sequence[Any], inner: bool = False) -> Any:
-    """The tree of some results; large dicts and dataclasses in it are made lazily.
+def build(kind: Kind, buffers: Sequence[Any], location: Location, inner: bool = False) -> Any:
+    """The tree of some results of the function that begins at `location`; large dicts and
+    dataclasses in it are made lazily.
 
     Inside a tree that was looked into, dataclasses are not: the user may ask what `type` they are.
     """
     structure = kind.structure
     if structure is LEAF:
-        return _leaf(kind.types[0], buffers[0], kind.device)
+        return _leaf(kind.types[0], buffers[0], kind.device, location)
     cls = structure.cls
     if structure.count >= WORTHWHILE and cls is dict:
-        return LazyDict(Bundle(kind, buffers))
+        return LazyDict(Bundle(kind, buffers, location))
     if structure.count >= WORTHWHILE and not inner and _takes_lazy(cls):
         made: Any = object.__new__(_lazy_class(cls))
         own = object.__getattribute__(made, "__dict__")
         own.update(_static_fields(cls, structure.static))
-        own[BUNDLE] = Bundle(kind, buffers)
+        own[BUNDLE] = Bundle(kind, buffers, location)
         return made
-    return structure.close(_children(kind, buffers, inner))
+    return structure.close(_children(kind, buffers, location, inner))
 
 
-def _children(kind: Kind, buffers: Sequence[Any], inner: bool) -> list[Any]:
+def _children(kind: Kind, buffers: Sequence[Any], location: Location, inner: bool) -> list[Any]:
     made: list[Any] = []
     at = 0
     for child in kind.children:
         end = at + child.structure.count
-        made.append(build(child, buffers[at:end], inner))
+        made.append(build(child, buffers[at:end], location, inner))
         at = end
     return made
 
 
-def _leaf(type_: Any, buffer: Any, device: Device | None) -> Tensor:
+def _leaf(type_: Any, buffer: Any, device: Device | None, location: Location) -> Tensor:
     assert device is not None
-    return wrap(leaf(buffer, type_, device))
+    return wrap(leaf(buffer, type_, device, False, location))
 
 
 def _static_fields(cls: Any, values: tuple[Any, ...]) -> dict[str, Any]:

@@ -6,8 +6,10 @@ Never: a frame kept, or a line table read twice for one instruction.
 """
 
 import sys
+from inspect import unwrap
 from pathlib import Path
 from types import CodeType
+from typing import Any
 
 from ..ir.locations import UNKNOWN, Location
 
@@ -40,6 +42,15 @@ def user_line(depth: int = 1) -> Location:
             return _BY_INSTRUCTION.get(key) or _locate(key, frame.f_lineno)
         frame = frame.f_back
     return UNKNOWN
+
+
+def beginning(function: Any) -> Location:
+    """Where a function of the user's program begins, however it is wrapped; for any other one,
+    nowhere."""
+    code = getattr(unwrap(function), "__code__", None)
+    if code is None or _is_ours(code.co_filename):
+        return UNKNOWN
+    return Location((code.co_filename, code.co_firstlineno))
 
 
 def _locate(key: tuple[CodeType, int], line: int) -> Location:

@@ -5,6 +5,7 @@ message names them, the line of the user's program, and what would likely fix it
 Never: a message about the library's own insides.
 """
 
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from .caller import user_line
@@ -75,14 +76,17 @@ def failure(
     *given: Any,
     hint: str = "",
     location: Any = None,
+    notes: Sequence[str] = (),
 ) -> BrimstoneError:
-    """The exception that `fail` raises; `location` is given where it is not the running line."""
+    """The exception that `fail` raises; `location` is given where it is not the running line, and
+    `notes` are lines that stand before the hint."""
     location = location or user_line()
     lines = [f"{operation}: {problem}"]
     if given:
         lines.append(f"  given: {', '.join(map(described, given))}")
     if location:
         lines.append(f"  at: {location}")
+    lines += [f"  {note}" for note in notes]
     if hint:
         lines.append(f"  hint: {hint}")
     error = kind("\n".join(lines))

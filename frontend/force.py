@@ -10,13 +10,16 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from ..ir.dtypes import INEXACT
 from ..ir.errors import IRError
-from ..ir.func import Module
-from ..runtime.device import Device, current_device
+from ..ir.func import Func, Module
+from ..ir.payloads import Array as HostArray
+from ..runtime.device import Device, current_device, wait_for_all
 from ..runtime.steps import Plan
+from .bundle import bundle_of
 from .cuts import cut
 from .errors import (
     DeadTensorError,
@@ -34,8 +37,11 @@ from .pending import forget, live
 from .prefixes import COMPILED
 from .ready import Piece, find, make
 from .recording import GATHERING, Recording, gather, lower
+from .shortage import out_of_memory, step_out_of_memory
 from .tree import leaves_of
 
+Pieces = Sequence[Sequence[Any]]
+"""The buffers that a step takes: one after the other those of each, whole bundles among them."""
 _CALLED = {"gather": "index", "scatter": "at", "contract": "matmul"}
 """What users call an op that has another name on the tensor floor."""
 
@@ -75,8 +81,19 @@ def _compute_most(
 
 def sync(*tensors: Any) -> None:
     """Compute tensors, or trees of them; without any, whatever is pending in this thread."""
-    given = [leaf.node for leaf in leaves_of(tensors) if isinstance(leaf, Handle)]
-    force(*(given if tensors else live()))
+    if not tensors:
+        force(*live())
+        wait_for_all()
+        return
+    for tree in tensors:
+        bundle = bundle_of(tree)
+        if bundle is not None and bundle.buffers is not None:
+            _wait(bundle.kind.device or current_device(), bundle.buffers)
+            continue
+        given = [leaf.node for leaf in leaves_of(tree) if isinstance(leaf, Handle)]
+        force(*given)
+        for node in given:
+            contents_of(node)
 
 
 def _compute(nodes: Sequence[Node], device: Device, recompute: bool) -> None:
@@ -124,35 +141,43 @@ def settle(node: Node, buffer: Any, device: Device) -> None:
 def run(recording: Recording, compiled: Plan, device: Device, inputs: Sequence[Any]) -> Any:
     """The buffers of the results; a failure names the line that recorded what failed."""
     try:
-        return compiled.run(inputs)
+        return compiled.run([inputs])
     except IRError as problem:
         error = _precise(recording, device, inputs) or problem
         raise _failed(error) from None
     except MemoryError as problem:
-        raise _out_of_memory(problem) from None
+        raise step_out_of_memory(problem, partial(_func_of, recording), None) from None
 
 
-def run_plan(compiled: Plan, inputs: Sequence[Any], sizes: Mapping[str, int] | None) -> Any:
+def run_plan(compiled: Plan, pieces: Pieces, sizes: Mapping[str, int] | None) -> Sequence[Any]:
     """The buffers of the results; a failure names the line of the op that failed."""
     try:
-        return compiled.run(inputs, sizes)
+        return compiled.run(pieces, sizes)
     except IRError as problem:
         raise _failed(problem) from None
     except MemoryError as problem:
-        raise _out_of_memory(problem) from None
+        known = {**compiled.sizes, **(sizes or {})}
+        raise step_out_of_memory(problem, lambda: compiled.func, known) from None
 
 
 def _precise(recording: Recording, device: Device, inputs: Sequence[Any]) -> IRError | None:
     """The error of this very recording: the step may have been compiled for another's lines."""
-    with GATHERING:
-        if any([node.buffer is not None for node in recording.nodes]):
-            return None  # another thread has computed a part of it meanwhile
-        func = lower(recording)
+    func = _func_of(recording)
+    if func is None:
+        return None
     try:
-        device.target.compile(Module([func]))(inputs, {})
+        device.target.compile(Module([func]))([inputs], {})
     except IRError as error:
         return error
     return None
+
+
+def _func_of(recording: Recording) -> Func | None:
+    """The func of a recording with its own lines; None where another thread has computed a part of
+    it meanwhile."""
+    with GATHERING:
+        done = any([node.buffer is not None for node in recording.nodes])
+        return None if done else lower(recording)
 
 
 def _failed(problem: IRError) -> Exception:
@@ -163,11 +188,22 @@ def _failed(problem: IRError) -> Exception:
     return failure(kind, called, message or problem.message, location=problem.location)
 
 
-def _out_of_memory(problem: MemoryError) -> Exception:
-    return failure(
-        OutOfMemory, "run", str(problem) or "there is not enough memory",
-        hint="compute less at once: smaller batches, narrower dtypes, or `bs.checkpoint`",
-    )  # fmt: skip
+def contents_of(node: Node) -> HostArray:
+    """What a computed node holds, as a host array that nobody may change."""
+    assert node.device is not None
+    buffer = buffer_of(node)
+    try:
+        return node.device.target.download(buffer)
+    except MemoryError as problem:
+        raise out_of_memory(problem, "read", node.type, node.location) from None
+
+
+def _wait(device: Device, buffers: Sequence[Any]) -> None:
+    """Return when buffers are computed."""
+    try:
+        device.target.wait(buffers)
+    except MemoryError as problem:
+        raise out_of_memory(problem, "sync", None) from None
 
 
 def moved(node: Node, device: Device) -> Any:

@@ -20,7 +20,7 @@ from .dynamic import plain
 from .functions.common import as_node
 from .handle import Handle, wrap
 from .node import Called, Leaf, Node, number_type, record_parts
-from .recording import GATHERING, Recording, func_of, gather
+from .recording import GATHERING, Recording, func_of, func_of_lines, gather
 from .stages import Stages, split
 from .trace import Trace
 from .tree import Structure, flatten
@@ -124,7 +124,8 @@ def _finish(
     stages = None
     with GATHERING:
         recording, counts = with_counts(current, gathered, static)
-        func = func_of(recording)
+        # Compiled functions keep their func, and what fails in them is told with its lines.
+        func = func_of_lines(recording) if current.kind == "jit" else func_of(recording)
         if current.bounds is not None and (counts or current.bounds.taken):
             declare(func)
         if counts:

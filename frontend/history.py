@@ -69,9 +69,9 @@ def segment_of(recording: Recording, step: Step, buffers: Sequence[Any]) -> Segm
         return Segment(recording, step.func)
     kept = buffers[len(buffers) - len(step.residuals) :]
     pairs = zip(kept, step.residuals, strict=True)
-    return Segment(
-        recording, step.linear, [leaf(buffer, type_, step.device) for buffer, type_ in pairs]
-    )
+    line = recording.outputs[-1].location  # roughly: who has it computed keeps this, too
+    residuals = [leaf(buffer, type_, step.device, location=line) for buffer, type_ in pairs]
+    return Segment(recording, step.linear, residuals)
 
 
 def _transposed(key: Any, linear: Func, residuals: int, flags: tuple[bool, ...]) -> Func:

@@ -17,11 +17,12 @@ from ..runtime.steps import Plan, plan
 from .arguments import Arguments, Roles, Some
 from .bounds import Bounds
 from .bundle import Kind, build, kind_of
+from .caller import beginning
 from .dynamic import Dynamic, plain_types
 from .errors import expect_functions
 from .explain import explain_traced
 from .explanation import Explanation, Lowered
-from .force import force, moved, run_plan
+from .force import Pieces, force, moved, run_plan
 from .function import Traced, call, trace
 from .generator import DEFAULT, KEY, draw_key
 from .handle import wrap
@@ -78,6 +79,7 @@ class Jitted:
     def __init__(self, function: Callable[..., Any], roles: Roles) -> None:
         update_wrapper(self, function, updated=())
         self.function, self.roles = function, roles
+        self.location = beginning(function)
         self._entries: dict[Any, Entry] = {}
         self._quick: dict[Any, Entry] = {}
         self._seen = Quick()
@@ -89,10 +91,10 @@ class Jitted:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._quick and not kwargs:
             # The quick way, where no argument need be taken apart.
-            key, buffers = self._seen.kind(args)
+            key, pieces = self._seen.kind(args)
             entry = self._quick.get(key)
             if entry is not None:
-                made = self._run(entry, buffers, key[1] or current_device(), None)
+                made = self._run(entry, pieces, key[1] or current_device(), None)
                 self.roles.give_away(args, kwargs)
                 return made
         return self._call(args, kwargs)
@@ -115,17 +117,17 @@ class Jitted:
             if key is not NOT_QUICK:
                 self._quick.setdefault(key, entry)
         device = _device_of(given.nodes)
-        made = self._run(entry, _buffers(given.nodes, device), device, given.sizes)
+        made = self._run(entry, [_buffers(given.nodes, device)], device, given.sizes)
         self.roles.give_away(args, kwargs)
         return made
 
     def _run(
-        self, entry: Entry, buffers: Sequence[Any], device: Any, sizes: Mapping[str, int] | None
+        self, entry: Entry, pieces: Pieces, device: Any, sizes: Mapping[str, int] | None
     ) -> Any:
         """Run a compiled function on buffers; the tree of its results."""
         if entry.random:
-            buffers = (*buffers, device.target.upload(DEFAULT.next_words()))
-        inputs = (*buffers, *entry.captures) if entry.captures else buffers
+            pieces = (*pieces, (device.target.upload(DEFAULT.next_words()),))
+        inputs = (*pieces, entry.captures) if entry.captures else pieces
         stages = entry.traced.stages
         if stages is None:
             made = run_plan(entry.plans[0], inputs, sizes)
@@ -136,9 +138,10 @@ class Jitted:
         if kind is not None:
             if sizes or kind.device is not device:
                 kind = kind_of(kind.structure, types, device)
-            return build(kind, made)
+            return build(kind, made, self.location)
         pairs = zip(made, types, strict=True)
-        leaves = [wrap(leaf(buffer, type_, device)) for buffer, type_ in pairs]
+        line = self.location
+        leaves = [wrap(leaf(each, type_, device, False, line)) for each, type_ in pairs]
         return entry.traced.rebuild(leaves, sizes)
 
     def _traced(self, given: Arguments) -> Traced:

@@ -132,9 +132,15 @@ def record_parts(cls: Any, operands: tuple[Node, ...], *rest: Any, **named: Any)
     return [record(Part, (whole,), (index,), types=type_) for index, type_ in enumerate(types)]
 
 
-def leaf(buffer: Any, type_: TensorType, device: Device, tracked: bool = False) -> Node:
-    """A node that holds a buffer of `device`."""
-    return _plain(Leaf, (), type_, device, buffer, tracked)
+def leaf(
+    buffer: Any,
+    type_: TensorType,
+    device: Device,
+    tracked: bool = False,
+    location: Location = UNKNOWN,
+) -> Node:
+    """A node that holds a buffer of `device`, which was made at `location`."""
+    return _plain(Leaf, (), type_, device, buffer, tracked, location)
 
 
 def argument(
@@ -171,11 +177,12 @@ def _plain(
     device: Device | None,
     buffer: Any = None,
     tracked: bool = False,
+    location: Location = UNKNOWN,
 ) -> Node:
     """A node without operands."""
     node = _make(Node)
     node.cls, node.operands, node.attributes, node.type = cls, (), attributes, type_
-    node.regions, node.captures, node.location, node.serial = (), 0, UNKNOWN, next_serial()
+    node.regions, node.captures, node.location, node.serial = (), 0, location, next_serial()
     node.trace, node.device, node.tracked = None, device, tracked
     node.history, node.buffer = None, buffer
     return node

@@ -1,7 +1,7 @@
 """The quick way into a compiled function: for computed tensors, and trees of nothing else.
 
 Comes in: positional arguments as a user gives them. Goes out: a hashable kind of all of them, and
-their buffers.
+their buffers, in pieces.
 Never: a tensor kept. Of the trees that a function was given, their structures are remembered, and
 of the tensors the numbers of their nodes: a node has one type for good, and one that loses its
 buffer gets another number.
@@ -39,28 +39,28 @@ class Quick:
             if structure is not LEAF and all([each.structure is not structure for each in known]):
                 self._known[place] = (_Known(structure), *known)[:_TREES_AT_MOST]
 
-    def kind(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[Any]]:
-        """The kind of the arguments, its second item their device; and their buffers."""
+    def kind(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[Sequence[Any]]]:
+        """The kind of the arguments, its second item their device; and their buffers, in pieces."""
         kinds: list[Any] = [len(args), None]
-        buffers: list[Any] = []
+        pieces: list[Sequence[Any]] = []
         for place, arg in enumerate(args):
             if isinstance(arg, Handle):
                 node = arg.node
                 if node.buffer is None or node.tracked:
-                    return NOT_QUICK, buffers
+                    return NOT_QUICK, pieces
                 kind, device = node.type, node.device
-                buffers.append(node.buffer)
+                pieces.append((node.buffer,))
             else:
                 found = self._tree(place, arg)
                 if found is None:
-                    return NOT_QUICK, buffers
+                    return NOT_QUICK, pieces
                 kind, device = found[0], found[0].device
-                buffers += found[1]
+                pieces.append(found[1])
             if device is not None and kinds[1] not in (None, device):
-                return NOT_QUICK, buffers
+                return NOT_QUICK, pieces
             kinds.append(kind)
             kinds[1] = device or kinds[1]
-        return tuple(kinds), buffers
+        return tuple(kinds), pieces
 
     def _tree(self, place: int, tree: Any) -> Found | None:
         """The kind of a tree, and its buffers."""

@@ -127,6 +127,12 @@ def func_of(recording: Recording) -> Func:
     return _FUNCS.get(recording.key) or _FUNCS.put(recording.key, lower(recording))
 
 
+def func_of_lines(recording: Recording) -> Func:
+    """The func of an equal recording from the same lines."""
+    key = (recording.key, tuple([node.location for node in recording.nodes]))
+    return _FUNCS.get(key) or _FUNCS.put(key, lower(recording))
+
+
 def lower(recording: Recording, name: str = "step") -> Func:
     """The func that a recording means: its inputs are arguments, its outputs are returned."""
     func = Func(name, [node.type for node in recording.inputs])

@@ -8,6 +8,7 @@ Never: a second stage where no size depends on values.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from ..ir import tensor as ops
@@ -21,7 +22,7 @@ from .errors import OperationFailed, failure
 from .node import Node, record
 from .recording import Recording, gather, lower
 
-Run = Callable[[Plan, Sequence[Any], Mapping[str, int]], Sequence[Any]]
+Run = Callable[[Plan, Sequence[Sequence[Any]], Mapping[str, int]], Sequence[Any]]
 _ANYWHERE = (ops.Constant, ops.Iota, ops.Broadcast, ops.Dim)
 """Ops that are made anew in each stage, where nothing but constants goes in."""
 
@@ -145,13 +146,13 @@ def _widened(func: Func, stages: Stages) -> Func:
 
 
 def run_stages(
-    stages: Stages, plans: Sequence[Plan], given: Sequence[Any], device: Device, run: Run,
+    stages: Stages, plans: Sequence[Plan], given: Sequence[Sequence[Any]], device: Device, run: Run,
     sizes: Mapping[str, int] | None,
 ) -> tuple[list[Any], dict[str, int]]:  # fmt: skip
     """The buffers of the results, and all sizes of this call, those that were counted too."""
-    values, known = list(given), dict(sizes or {})
+    values, known = [*chain.from_iterable(given)], dict(sizes or {})
     for stage, compiled in zip(stages.steps, plans, strict=True):
-        made = [*run(compiled, [values[each] for each in stage.reads], known)]
+        made = [*run(compiled, [[values[each] for each in stage.reads]], known)]
         if stage.ends:
             counts = contents(made.pop(), device).reshape(-1).tolist()
             for bound, count in zip(stage.ends, counts, strict=True):

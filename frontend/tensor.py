@@ -20,7 +20,7 @@ from ..ir import dtypes as ir
 from ..runtime.device import Device, current_device
 from .dtypes import OF_IR, DType
 from .errors import DTypeError, ShapeError, fail
-from .force import buffer_of, force
+from .force import buffer_of, contents_of, force
 from .handle import Handle, wrap
 from .methods import Methods
 from .node import Leaf, leaf
@@ -92,7 +92,7 @@ class Tensor(Methods, Handle):
             refuse_value(node, "requires_grad_")
         force(node)
         assert node.device is not None
-        self.node = leaf(buffer_of(node), node.type, node.device, tracked=wanted)
+        self.node = leaf(buffer_of(node), node.type, node.device, wanted, node.location)
         return self
 
     def backward(self, gradient: Any = None) -> Gradients:
@@ -244,5 +244,4 @@ def host_array(tensor: Handle, asked: str) -> HostArray:
     if node.trace is not None:
         refuse_value(node, asked)
     force(node)
-    assert node.device is not None
-    return node.device.target.download(buffer_of(node))
+    return contents_of(node)

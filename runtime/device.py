@@ -8,7 +8,7 @@ import os
 from threading import local
 
 from ..targets import TARGETS, Target
-from .threads import shared_threads
+from .host import shared_host
 
 VARIABLE = "BRIMSTONE_DEVICE"
 
@@ -64,7 +64,7 @@ def device_named(name: str) -> Device:
         kind, _, index = name.partition(":")
         if kind not in TARGETS or not (index or "0").isdigit() or int(index or 0) > 0:
             raise ValueError(f"there is no device {name!r}; there are: {', '.join(TARGETS)}")
-        target = TARGETS[kind](shared_threads())
+        target = TARGETS[kind](shared_host())
         found = _DEVICES.setdefault(name, Device(kind, int(index or 0), target))
     return found
 
@@ -82,6 +82,12 @@ def chosen_device() -> Device | None:
 def default_device() -> Device:
     """The device that BRIMSTONE_DEVICE names, else the first there is."""
     return device_named(os.environ.get(VARIABLE) or next(iter(TARGETS)))
+
+
+def wait_for_all() -> None:
+    """Return when all that this thread asked for is done, on every device."""
+    for device in list(_DEVICES.values()):
+        device.target.wait()
 
 
 def _canonical(name: str) -> str:

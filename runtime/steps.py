@@ -35,10 +35,12 @@ class Plan:
         self.func, self.executable, self.sizes = func, executable, sizes
         self.scalars = tuple(scalars)
 
-    def run(self, buffers: Sequence[Any], sizes: Mapping[str, int] | None = None) -> Any:
+    def run(
+        self, pieces: Sequence[Sequence[Any]], sizes: Mapping[str, int] | None = None
+    ) -> Sequence[Any]:
         """The buffers of the results; `sizes` are those of dims that were always symbolic."""
         known = self.sizes if sizes is None else {**self.sizes, **sizes}
-        return self.executable((*buffers, *self.scalars), known)
+        return self.executable((*pieces, self.scalars), known)
 
 
 class Statistics:

@@ -1,6 +1,6 @@
 """The machines that programs run on: one folder a target, listed here.
 
-Comes in: the name of a target, and the threads of the host. Goes out: a `Target`, which compiles
+Comes in: the name of a target, and the host. Goes out: a `Target`, which compiles
 modules of the tensor floor.
 Never: a target that is loaded before it is asked for.
 """
@@ -8,22 +8,22 @@ Never: a target that is loaded before it is asked for.
 from collections.abc import Callable
 
 from .account import Account
-from .script import Threads
+from .script import Host
 from .target import Executable, Target
 
 
-def _reference(threads: Threads) -> Target:
+def _reference(host: Host) -> Target:
     from .reference import Reference
 
     return Reference()
 
 
-def _cpu(threads: Threads) -> Target:
+def _cpu(host: Host) -> Target:
     from .llvm.target import Cpu
 
-    return Cpu(threads)
+    return Cpu(host)
 
 
-TARGETS: dict[str, Callable[[Threads], Target]] = {"cpu": _cpu, "reference": _reference}
+TARGETS: dict[str, Callable[[Host], Target]] = {"cpu": _cpu, "reference": _reference}
 
-__all__ = ["TARGETS", "Account", "Executable", "Target", "Threads"]
+__all__ = ["TARGETS", "Account", "Executable", "Host", "Target"]

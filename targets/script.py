@@ -1,14 +1,19 @@
-"""What the host of a CPU does in one call: launches of machine code, copies, fills.
+"""What the host of a CPU does: launches of machine code, copies, fills, in one call for a step.
 
-Comes in: addresses of memory, from whoever has it. Goes out: memory that has changed.
+Comes in: what is to be done, with sizes known, and arrays. Goes out: arrays, which may still have
+to be computed.
 Never: Python in between.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import IntEnum
-from typing import NamedTuple, Protocol
+from math import prod
+from typing import Any, NamedTuple, Protocol, overload
 
 from ..ir.payloads import Array
+
+ALIGNMENT = 64
+"""Memory of the host begins at multiples of so many bytes, as lines of caches do."""
 
 
 class Launch(NamedTuple):
@@ -60,10 +65,94 @@ class Script(NamedTuple):
     actions: list[Act]
 
 
-class Threads(Protocol):
-    """What kernels run on."""
+class Number(NamedTuple):
+    """A slot that holds a number of so many bytes: the one that lies at the address."""
+
+    slot: int
+    address: int
+    size: int
+
+
+class Form(NamedTuple):
+    """What an array is but for its contents: its shape, and its numpy dtype."""
+
+    shape: tuple[int, ...]
+    storage: Any
+
+    @property
+    def size(self) -> int:
+        """Its bytes."""
+        return prod(self.shape) * self.storage.itemsize
+
+
+class Result(NamedTuple):
+    """An array that is given back: from an offset on in that of this number, or if `whole` that one
+    itself."""
+
+    address: int
+    offset: int
+    form: Form
+    whole: bool
+
+
+class Plan(NamedTuple):
+    """A step in one call. Address 0 is that of an `arena` of so many bytes, for as long as it runs;
+    then come those of `inputs` arrays, and of those that it makes, which have so many bytes each.
+
+    `work` says how much there is to do, as bytes that are read and written; `held` is what must be
+    there as long as the plan, its code above all; `failed` is the error where an action had no
+    memory.
+    """
+
+    script: Script
+    slots: list[int]
+    numbers: list[Number]
+    inputs: int
+    made: list[int]
+    results: list[Result]
+    arena: int
+    work: int
+    held: Any
+    failed: Callable[[int], MemoryError]
+
+
+class NoMemory(MemoryError):
+    """There is no memory for so many bytes."""
+
+    def __init__(self, bytes: int) -> None:
+        super().__init__(f"there is no memory for {bytes} bytes")
+        self.bytes = bytes
+
+
+class Arrays(Protocol):
+    """Arrays that are held together; a slice is such a thing too, and so is each of them."""
+
+    forms: tuple[Form, ...]
+
+    def __len__(self) -> int: ...
+
+    @overload
+    def __getitem__(self, place: int) -> "Arrays": ...
+
+    @overload
+    def __getitem__(self, place: slice) -> "Arrays": ...
+
+    def __iter__(self) -> Iterator["Arrays"]: ...
+
+    def array(self) -> Array:
+        """The contents, which nobody may change, of one that is alone, when it is computed."""
+        ...
+
+    def wait(self) -> None:
+        """Return when all are computed; an error says why one could not be."""
+        ...
+
+
+class Host(Protocol):
+    """The threads and the memory that kernels use."""
 
     count: int
+    """How many threads."""
 
     def prepared(self, script: Script) -> Callable[[Array, Array], Callable[[int], int]]:
         """From addresses and slots, which may change in between, to what does a script with them,
@@ -71,7 +160,24 @@ class Threads(Protocol):
         the one for which there was no memory."""
         ...
 
+    def program(self, plan: Plan) -> Callable[[Sequence[Sequence[Arrays]]], Arrays]:
+        """From the arrays that a plan is given, in pieces, to those that it makes: at once where
+        there is little to do, else while this thread goes on."""
+        ...
+
     def pack(self, alive: Iterable[tuple[int, int, int]]) -> tuple[list[int], int]:
         """Where to put arrays, of which each is alive from one position to another one and has so
         many bytes; and how many bytes that takes."""
+        ...
+
+    def empty(self, shape: tuple[int, ...], storage: Any) -> Array:
+        """An array whose contents nobody knows; its memory goes back when it dies."""
+        ...
+
+    def lent(self, array: Array) -> Arrays:
+        """A host array, row-major and aligned, that nobody will change."""
+        ...
+
+    def wait(self) -> None:
+        """Return when all that this thread asked for is done."""
         ...

@@ -15,8 +15,9 @@ from .account import Account
 class Executable(Protocol):
     """A compiled module: buffers in, buffers out; it may run at any number of sizes."""
 
-    def __call__(self, buffers: Sequence[Any], sizes: Mapping[str, int]) -> tuple[Any, ...]:
-        """Run on buffers of the target, where the func's symbols have these sizes."""
+    def __call__(self, pieces: Sequence[Sequence[Any]], sizes: Mapping[str, int]) -> Sequence[Any]:
+        """Run on buffers of the target, those of all pieces in order, where the func's symbols have
+        these sizes. What it returns may be such a piece, whole or a slice of it."""
         ...
 
 
@@ -44,4 +45,8 @@ class Target(Protocol):
 
     def download(self, buffer: Any) -> Array:
         """The contents of a buffer, as a host array that nobody may change."""
+        ...
+
+    def wait(self, buffers: Any = None) -> None:
+        """Return when buffers are computed; without any, when all that this thread asked for is."""
         ...

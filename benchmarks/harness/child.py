@@ -12,22 +12,29 @@ import sys
 from typing import Any
 
 VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+ONE_THREAD_OF_XLA = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 
 
 def main(wanted: dict[str, Any]) -> None:
     """Run the wanted works and print their rows."""
     threads = wanted["threads"]
     # The last cores: the first one serves the machine's own interrupts.
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-threads:])
+    cores = sorted(os.sched_getaffinity(0))[-threads:]
+    os.sched_setaffinity(0, cores)
     os.environ.update(dict.fromkeys(VARIABLES, str(threads)))
+    if threads == 1:
+        given = os.environ.get("XLA_FLAGS", "")
+        os.environ["XLA_FLAGS"] = f"{given} {ONE_THREAD_OF_XLA}".strip()
     from benchmarks.harness import results, rounds
     from benchmarks.works import all_works
 
+    neighbour = cores[-1] if wanted["neighbour"] else None
     for work in all_works(wanted["names"], wanted["target"]):
         try:
             runs = rounds.prepare(work, [results.OURS, "copy", *wanted["peers"]])
-            timings, trusted = rounds.timed(runs)
-            print(json.dumps(results.row(work, timings, trusted, threads)), flush=True)
+            timings, trusted = rounds.timed(runs, neighbour)
+            row = results.row(work, timings, trusted, threads) | {"neighbour": wanted["neighbour"]}
+            print(json.dumps(row), flush=True)
         except Exception as problem:
             said = f"{type(problem).__name__}: {problem}"
             print(json.dumps({"failed": work.name, "problem": said}), flush=True)

@@ -1,27 +1,96 @@
 """Whether the machine has time for us: figures from a loaded one mean nothing.
 
-Comes in: nothing. Goes out: which part of a core's time a spinning process gets.
+Comes in: the neighbour, if there is to be one. Goes out: whether a spinning thread gets all of each
+core's time, but half on the neighbour's; and, for a while of work, whether the cores did nothing
+but our work and the neighbour's.
 Never: a figure that is corrected for load; it is taken again, or not trusted.
 """
 
+import os
 import time
+from pathlib import Path
+
+from benchmarks.harness.neighbour import Neighbour
 
 SPIN_SECONDS = 0.02
 ENOUGH = 0.97
+BESIDE_SECONDS = 0.2
+"""How long to spin beside a neighbour: a scheduler gives some milliseconds to each in turn."""
+HALF = (0.4, 0.6)
+OTHERS_AT_MOST = 0.05
+"""Which part of a core's time others may have during work; the system counts in ticks."""
+TICKS = os.sysconf("SC_CLK_TCK")
 
 
-def share() -> float:
-    """The part of the time that this process ran while it wanted to run all the time."""
+def share(seconds: float = SPIN_SECONDS) -> float:
+    """The part of the time that this thread ran while it wanted to run all the time."""
     wall, own = time.perf_counter(), time.thread_time()
-    while time.perf_counter() - wall < SPIN_SECONDS:
+    while time.perf_counter() - wall < seconds:
         pass
     return (time.thread_time() - own) / (time.perf_counter() - wall)
 
 
-def quiet(tries: int = 20) -> bool:
-    """Whether the machine leaves us alone, or comes to within some tries."""
+def quiet(neighbour: Neighbour | None = None, tries: int = 20) -> bool:
+    """Whether the machine leaves us alone, but for the neighbour, or comes to within some tries."""
     for _ in range(tries):
-        if share() >= ENOUGH:
+        if _ours(neighbour):
             return True
         time.sleep(0.1)
     return False
+
+
+def _ours(neighbour: Neighbour | None) -> bool:
+    """Whether we get what we should of each core: whoever may run anywhere hides a busy one."""
+    cores = os.sched_getaffinity(0)
+    try:
+        return all([_as_expected(core, neighbour) for core in cores])
+    finally:
+        os.sched_setaffinity(0, cores)
+
+
+def _as_expected(core: int, neighbour: Neighbour | None) -> bool:
+    os.sched_setaffinity(0, {core})
+    if neighbour is None or core != neighbour.core:
+        return share() >= ENOUGH
+    low, high = HALF
+    return low <= share(BESIDE_SECONDS) <= high
+
+
+class Watch:
+    """What runs on our cores from now on."""
+
+    def __init__(self, neighbour: Neighbour | None = None) -> None:
+        self.neighbour = neighbour
+        self._start, self._before = time.perf_counter(), self._of_others()
+
+    def undisturbed(self) -> bool:
+        """Whether it was our process and the neighbour's, and nearly nothing else."""
+        wall = time.perf_counter() - self._start
+        return self._of_others() - self._before <= OTHERS_AT_MOST * wall
+
+    def _of_others(self) -> float:
+        """Seconds, since some time in the past."""
+        beside = 0.0 if self.neighbour is None else _seconds_of(self.neighbour.process)
+        return _busy_seconds(os.sched_getaffinity(0)) - time.process_time() - beside
+
+
+def _busy_seconds(cores: set[int]) -> float:
+    """What the system counted for these cores, but for idling and for waiting for disks."""
+    names = {f"cpu{core}" for core in cores}
+    total = 0
+    for line in Path("/proc/stat").read_text("ascii").splitlines():
+        name, *columns = line.split()
+        if name in names:
+            user, nice, system, _, _, *interrupts_and_stolen = map(int, columns[:8])
+            total += user + nice + system + sum(interrupts_and_stolen)
+    return total / TICKS
+
+
+def _seconds_of(process: int) -> float:
+    """The time that a process had; none, if it is gone."""
+    try:
+        text = Path(f"/proc/{process}/stat").read_text("ascii")
+    except OSError:
+        return 0.0
+    columns = text.rpartition(")")[2].split()
+    return (int(columns[11]) + int(columns[12])) / TICKS

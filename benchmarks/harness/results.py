@@ -50,15 +50,31 @@ def best_ratio(each: Row) -> float | None:
 def show(rows: Iterable[Row], console: Console | None = None) -> None:
     """A table for each group, with the geometric mean and the least of its ratios."""
     console = console or Console(width=WIDTH)
-    groups: dict[tuple[str, int], list[Row]] = {}
+    groups: dict[str, list[Row]] = {}
     for each in rows:
-        groups.setdefault((each["group"], each["threads"]), []).append(each)
-    for (group, threads), members in groups.items():
-        console.print(_table(f"{group}, {threads} thread{'s' * (threads > 1)}", members))
+        groups.setdefault(_title(each), []).append(each)
+    for title, members in groups.items():
+        console.print(_table(title, members))
         ratios = [ratio for each in members if (ratio := best_ratio(each)) is not None]
         if ratios:
             mean = exp(sum(map(log, ratios)) / len(ratios))
             console.print(f"against the best peer: mean {mean:.2f}, least {min(ratios):.2f}\n")
+
+
+def beside_neighbour(each: Row) -> bool:
+    """Whether a row was taken beside a neighbour; older figures do not say, and were not."""
+    return each.get("neighbour", False)
+
+
+def key(each: Row) -> tuple[Any, ...]:
+    """What two rows of different runs have in common if they are about the same."""
+    return each["group"], each["name"], each["threads"], each.get("target")
+
+
+def _title(each: Row) -> str:
+    threads = each["threads"]
+    beside = ", beside a neighbour on one core" if beside_neighbour(each) else ""
+    return f"{each['group']}, {threads} thread{'s' * (threads > 1)}{beside}"
 
 
 def _table(title: str, members: Sequence[Row]) -> Table:
@@ -97,10 +113,10 @@ def load(path: Path) -> list[Row]:
 
 def compare(before: Sequence[Row], after: Sequence[Row], console: Console | None = None) -> None:
     """How the ratios to the best peer have changed; times of two runs are not comparable."""
-    old = {(each["name"], each["threads"]): each for each in before}
+    old = {key(each): each for each in before}
     table = Table("work", "threads", "ratio before", "ratio after", "change")
     for each in after:
-        earlier = old.get((each["name"], each["threads"]))
+        earlier = old.get(key(each))
         now, then = best_ratio(each), best_ratio(earlier) if earlier else None
         if now and then:
             change = f"{(now / then - 1) * 100:+.0f} %"

@@ -1,6 +1,7 @@
 """Rounds: every contestant runs once in each, in another order, so that drift hits all alike.
 
-Comes in: a `Work` and the libraries that take part. Goes out: a `Timing` for each.
+Comes in: a `Work` and the libraries that take part, and whether they have a neighbour. Goes out: a
+`Timing` for each.
 Never: a round that the machine disturbed, if it can be taken again.
 """
 
@@ -12,6 +13,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from benchmarks.harness import load
+from benchmarks.harness.neighbour import Neighbour, spinning_on
 from benchmarks.harness.work import Run, Timing, Work, as_arrays
 
 ROUNDS = 11
@@ -57,14 +59,16 @@ def check(
             raise Disagreement(f"{work.name}: {left[0]} and {right[0]} differ by {apart:.1e}")
 
 
-def timed(runs: Mapping[str, Run]) -> tuple[list[Timing], bool]:
-    """The timings of all contestants, and whether the machine was quiet meanwhile."""
-    counts = {name: count_for(run) for name, run in runs.items()}
+def timed(runs: Mapping[str, Run], core: int | None = None) -> tuple[list[Timing], bool]:
+    """The timings of all contestants, and whether the machine was quiet meanwhile, but for the
+    neighbour that is to spin on a core."""
     timings: list[Timing] = []
-    for _ in range(REPEATS):
-        timings, trusted = _all_rounds(runs, counts)
-        if trusted:
-            return timings, True
+    with spinning_on(core) as neighbour:
+        counts = {name: count_for(run) for name, run in runs.items()}
+        for _ in range(REPEATS):
+            timings, trusted = _all_rounds(runs, counts, neighbour)
+            if trusted:
+                return timings, True
     return timings, False
 
 
@@ -75,9 +79,11 @@ def count_for(run: Run) -> int:
     return max(1, int(ROUND_SECONDS / max(time.perf_counter() - start, 1e-9)))
 
 
-def _all_rounds(runs: Mapping[str, Run], counts: Mapping[str, int]) -> tuple[list[Timing], bool]:
+def _all_rounds(
+    runs: Mapping[str, Run], counts: Mapping[str, int], neighbour: Neighbour | None
+) -> tuple[list[Timing], bool]:
     timings = {name: Timing(name) for name in runs}
-    trusted = load.quiet()
+    trusted, watch = load.quiet(neighbour), load.Watch(neighbour)
     order = list(runs)
     gc.collect()
     gc.disable()
@@ -88,7 +94,7 @@ def _all_rounds(runs: Mapping[str, Run], counts: Mapping[str, int]) -> tuple[lis
                 timings[name].seconds.append(_one(runs[name], counts[name]))
     finally:
         gc.enable()
-    return list(timings.values()), trusted and load.share() >= load.ENOUGH
+    return list(timings.values()), trusted and watch.undisturbed()
 
 
 def _one(run: Run, count: int) -> float:

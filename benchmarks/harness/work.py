@@ -109,5 +109,7 @@ def plain_numpy(function: Callable[..., Any]) -> Prepare:
 
 def as_arrays(made: Any) -> list[np.ndarray]:
     """The results of a run as numpy arrays."""
+    if isinstance(made, Mapping):
+        made = tuple(made.values())
     several = made if isinstance(made, tuple | list) else (made,)
     return [np.asarray(each) for each in several]

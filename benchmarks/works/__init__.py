@@ -14,9 +14,10 @@ from benchmarks.works import (
     reductions,
     rows,
     sorting,
+    training,
 )
 
-FAMILIES = (elementwise, rows, reductions, sorting, products, convolutions, attentions)
+FAMILIES = (elementwise, rows, reductions, sorting, products, convolutions, attentions, training)
 
 
 def all_works(names: Sequence[str], device: str) -> Iterator[Work]:

@@ -58,7 +58,7 @@ def native() -> Iterator[Finding]:
 
 def processor() -> Iterator[Finding]:
     """Which instructions kernels are made of, and how many cores there are for this process."""
-    from ...runtime.threads import shared_threads
+    from ...runtime.host import shared_host
     from ...targets.cores import usable_cores
     from ...targets.llvm.library import llvm
     from ...targets.llvm.machines import host
@@ -70,7 +70,7 @@ def processor() -> Iterator[Finding]:
     units = f"; it also has {', '.join(also)}" if also else ""
     yield ok("processor", f"{machine.cpu}: {vectors}, {caches}{units}")
     yield ok("cores", f"{usable_cores()} of {os.cpu_count() or 1} are for this process")
-    count = shared_threads().count
+    count = shared_host().count
     yield ok("threads", f"kernels run on {count}; BRIMSTONE_THREADS sets another number")
 
 
@@ -154,10 +154,10 @@ def cache() -> Iterator[Finding]:
 
 def memory() -> Iterator[Finding]:
     """How much the machine has, and how much of it is kept for tensors to come."""
-    from ...targets.llvm.memory import Pool
+    from ...runtime.arrays import use
 
     total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / (1 << 30)
-    kept = Pool().keep_at_most / (1 << 30)
+    kept = use().kept_at_most / (1 << 30)
     yield ok("memory", f"{total:.1f} GiB; up to {kept:.1f} GiB of freed memory is kept")
 
 

@@ -21,10 +21,12 @@ from ...ir.errors import Unmet
 from ...ir.facts import Facts
 from ...runtime.device import Device, current_device
 from ..bounds import bound_size
+from ..caller import user_line
 from ..dtypes import DEFAULTS, OF_IR, DType, as_dtype, promoted
 from ..errors import ArgumentError, AxisError, DTypeError, ShapeError, fail
 from ..handle import Handle, wrap
 from ..node import Node, constant, leaf, number_type, record
+from ..shortage import out_of_memory
 
 Number = bool | int | float | complex
 Shape = tuple[Size, ...]
@@ -54,8 +56,11 @@ def upload(array: Any, device: Device | None, name: str) -> Node:
     except KeyError:
         fail(DTypeError, name, f"numpy's {array.dtype} has no counterpart here")
     place = device or current_device()
-    buffer = place.target.copy(array, dtype.storage)
-    return leaf(buffer, ops_type(array.shape, dtype), place)
+    type_, line = ops_type(array.shape, dtype), user_line()
+    try:
+        return leaf(place.target.copy(array, dtype.storage), type_, place, location=line)
+    except MemoryError as problem:
+        raise out_of_memory(problem, name, type_) from None
 
 
 def ops_type(shape: Shape, dtype: ir.DType) -> Any:

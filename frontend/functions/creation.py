@@ -16,6 +16,7 @@ from ...ir import tensor as ops
 from ...ir.dims import Dim, ceil_div, maximum
 from ...runtime.device import Device, chosen_device, current_device, device_named
 from ..bounds import bound_size
+from ..caller import user_line
 from ..dtypes import DEFAULTS, OF_IR, as_dtype
 from ..errors import ArgumentError, DeviceError, DTypeError, ShapeError, fail
 from ..handle import Handle, wrap
@@ -149,7 +150,8 @@ def _shared(array: Any, obj: Any, dtype: ir.DType | None, device: Device | None)
     view = array.view()
     view.flags.writeable = False
     place = device or current_device()
-    return wrap(leaf(place.target.upload(view), ops_type(array.shape, own), place))
+    type_ = ops_type(array.shape, own)
+    return wrap(leaf(place.target.upload(view), type_, place, location=user_line()))
 
 
 def tensor(data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:

@@ -86,6 +86,122 @@ typedef struct brimstone_script {
 BRIMSTONE_API int64_t brimstone_run(brimstone_threads *threads, const brimstone_script *script,
                                     const uint64_t *addresses, uint64_t *slots, int64_t begin);
 
+/* Nobody runs anything any more; what runs ends at the next chunk. For the end of a process, while
+ * machine code is still there. */
+BRIMSTONE_API void brimstone_stop(void);
+
+/* Arrays, of which each is memory that several may hold, and may still be to be computed. They are
+ * held together: who got them drops them, whatever becomes of them meanwhile. */
+typedef struct brimstone_arrays brimstone_arrays;
+BRIMSTONE_API void brimstone_drop(brimstone_arrays *arrays);
+
+/* One array of so many bytes; NULL if there is no memory. */
+BRIMSTONE_API brimstone_arrays *brimstone_empty(int64_t bytes);
+
+/* One array in memory of somebody else, who is told by its ticket, which is not 0, when it is not
+ * used any more. NULL if there is no memory to say so. */
+BRIMSTONE_API brimstone_arrays *brimstone_borrow(void *address, int64_t bytes, int64_t ticket);
+
+/* Write down tickets of memory that is not used any more, each once; how many. */
+BRIMSTONE_API int64_t brimstone_returned(int64_t *tickets, int64_t most);
+
+/* Those from `begin` up to `end`; NULL if there is no memory. */
+BRIMSTONE_API brimstone_arrays *brimstone_part(brimstone_arrays *arrays, int64_t begin, int64_t end);
+
+/* Where the memory of an array begins. */
+BRIMSTONE_API void *brimstone_address(brimstone_arrays *arrays, int64_t index);
+
+/* Wait until all are computed, for some ten milliseconds at most; what became of them. If they are
+ * stopped, they never will be. */
+enum brimstone_state {
+    BRIMSTONE_PENDING,
+    BRIMSTONE_READY,
+    BRIMSTONE_FAILED,
+    BRIMSTONE_STOPPED
+};
+BRIMSTONE_API int32_t brimstone_wait(brimstone_arrays *arrays);
+
+/* Of the first array that has not been computed: the number of the program that could not, and of
+ * the action for which there was no memory. */
+typedef struct brimstone_failure {
+    int64_t program;
+    int64_t action;
+} brimstone_failure;
+BRIMSTONE_API brimstone_failure brimstone_why(brimstone_arrays *arrays);
+
+/* A slot that holds a number, of so many bytes: the one that lies at this address. */
+typedef struct brimstone_number {
+    int64_t slot;
+    int64_t address;
+    int64_t bytes;
+} brimstone_number;
+
+/* An array that a program gives back: so many bytes from an offset on in that of this number; or
+ * if `whole` is not 0 that one itself. */
+typedef struct brimstone_result {
+    int64_t address;
+    int64_t offset;
+    int64_t bytes;
+    int32_t whole;
+} brimstone_result;
+
+/* What a program is. Address 0 is that of memory for as long as it runs, `arena` bytes; then come
+ * those of `input_count` arrays that it is given, and those of the arrays that it makes. `work` says
+ * how much there is to do, in bytes that are read and written. */
+typedef struct brimstone_plan {
+    brimstone_script script;
+    const uint64_t *slots;
+    const brimstone_number *numbers;
+    const int64_t *made;
+    const brimstone_result *results;
+    int64_t slot_count;
+    int64_t number_count;
+    int64_t input_count;
+    int64_t made_count;
+    int64_t result_count;
+    int64_t arena;
+    int64_t work;
+    int64_t number;
+} brimstone_plan;
+
+/* A program of a plan, which must live as long; NULL if there is no memory. */
+typedef struct brimstone_program brimstone_program;
+BRIMSTONE_API brimstone_program *brimstone_new_program(const brimstone_plan *plan);
+
+/* Whether the program is no more; if not, since it is still to run, ask again later. */
+BRIMSTONE_API int32_t brimstone_end_program(brimstone_program *program);
+
+/* What a thread asks for, in order. Who has no more to ask for lets go of it; that is done. */
+typedef struct brimstone_stream brimstone_stream;
+BRIMSTONE_API brimstone_stream *brimstone_open_stream(brimstone_threads *threads);
+BRIMSTONE_API void brimstone_close_stream(brimstone_stream *stream);
+
+/* Wait, for some ten milliseconds at most, until little enough is still to do that a stream takes a
+ * program, too; whether it does, or nobody runs anything any more. */
+BRIMSTONE_API int32_t brimstone_admit(brimstone_stream *stream, brimstone_program *program);
+
+/* Let a stream run a program on arrays, those of all pieces in order, after all it was given before.
+ * What the program makes of them, perhaps later; NULL if there is no memory. */
+BRIMSTONE_API brimstone_arrays *brimstone_call(brimstone_stream *stream, brimstone_program *program,
+                                               brimstone_arrays *const *pieces, int64_t piece_count);
+
+/* Wait until nothing is left to do, for some ten milliseconds at most; whether nothing is, or nobody
+ * runs anything any more. */
+BRIMSTONE_API int32_t brimstone_idle(brimstone_stream *stream);
+
+/* Memory of arrays, in bytes: used, the most that was used at once, kept for others, and the most
+ * that is kept. And how often the system was asked for some. */
+typedef struct brimstone_use {
+    int64_t used;
+    int64_t most_used;
+    int64_t kept;
+    int64_t kept_at_most;
+    int64_t asked;
+} brimstone_use;
+BRIMSTONE_API brimstone_use brimstone_memory(void);
+/* Let go of what is kept. */
+BRIMSTONE_API void brimstone_trim(void);
+
 /* An array that is alive from position `begin` to position `end` of a script, both included. */
 typedef struct brimstone_interval {
     int64_t begin;

@@ -1,15 +1,46 @@
 // The functions of brimstone.h, each as the part of the core that does it.
 #include <chrono>
 #include <new>
+#include <span>
 
+#include "array.hpp"
 #include "brimstone.h"
+#include "launch.hpp"
+#include "memory.hpp"
 #include "pack.hpp"
 #include "pool.hpp"
+#include "program.hpp"
 #include "script.hpp"
+#include "stream.hpp"
+
+using brimstone::Array;
+using brimstone::State;
 
 struct brimstone_threads {
     brimstone::Pool pool;
 };
+
+struct brimstone_program : brimstone::Program {
+    using Program::Program;
+};
+
+namespace {
+
+brimstone_arrays *alone(Array *array) {
+    if (!array) return nullptr;
+    brimstone_arrays *made = brimstone::new_arrays(1);
+    if (made)
+        made->items()[0] = array;
+    else
+        brimstone::drop({&array, 1});
+    return made;
+}
+
+brimstone::Stream &stream_of(brimstone_stream *stream) {
+    return *reinterpret_cast<brimstone::Stream *>(stream);
+}
+
+}  // namespace
 
 const char *brimstone_version(void) { return BRIMSTONE_VERSION; }
 
@@ -24,8 +55,109 @@ brimstone_threads *brimstone_new_threads(int32_t count) {
 
 int64_t brimstone_run(brimstone_threads *threads, const brimstone_script *script,
                       const uint64_t *addresses, uint64_t *slots, int64_t begin) {
-    return brimstone::run(threads->pool, *script, addresses, slots, begin);
+    const auto end = brimstone::Clock::now() + brimstone::PATIENCE;
+    const auto always = [](const void *) { return true; };
+    return brimstone::run(threads->pool, *script, addresses, slots, begin, end, always, nullptr);
 }
+
+void brimstone_stop(void) { brimstone::end_streams(); }
+
+void brimstone_drop(brimstone_arrays *arrays) { brimstone::drop(arrays); }
+
+brimstone_arrays *brimstone_empty(int64_t bytes) {
+    Array *made = nullptr;
+    return brimstone::make({&bytes, 1}, nullptr, {&made, 1}) ? alone(made) : nullptr;
+}
+
+brimstone_arrays *brimstone_borrow(void *address, int64_t bytes, int64_t ticket) {
+    return alone(brimstone::borrow(address, static_cast<size_t>(bytes), ticket));
+}
+
+int64_t brimstone_returned(int64_t *tickets, int64_t most) {
+    return static_cast<int64_t>(brimstone::returned({tickets, static_cast<size_t>(most)}));
+}
+
+brimstone_arrays *brimstone_part(brimstone_arrays *arrays, int64_t begin, int64_t end) {
+    brimstone_arrays *made = brimstone::new_arrays(end - begin);
+    if (!made) return nullptr;
+    for (int64_t i = begin; i < end; ++i)
+        made->items()[static_cast<size_t>(i - begin)] =
+            brimstone::hold(arrays->items()[static_cast<size_t>(i)]);
+    return made;
+}
+
+void *brimstone_address(brimstone_arrays *arrays, int64_t index) {
+    return arrays->items()[static_cast<size_t>(index)]->address;
+}
+
+int32_t brimstone_wait(brimstone_arrays *arrays) {
+    for (Array *array : arrays->items()) {
+        State state = array->state.load(std::memory_order_acquire);
+        if (state == State::PENDING) {
+            array->stream->wait(*array);
+            state = array->state.load(std::memory_order_acquire);
+        }
+        if (state == State::PENDING)
+            return brimstone::stopping() ? BRIMSTONE_STOPPED : BRIMSTONE_PENDING;
+        if (state == State::FAILED) return BRIMSTONE_FAILED;
+    }
+    return BRIMSTONE_READY;
+}
+
+brimstone_failure brimstone_why(brimstone_arrays *arrays) {
+    for (Array *array : arrays->items())
+        if (array->state.load(std::memory_order_acquire) == State::FAILED)
+            return {array->failure.program, array->failure.action};
+    return {0, 0};
+}
+
+brimstone_program *brimstone_new_program(const brimstone_plan *plan) {
+    return new (std::nothrow) brimstone_program(*plan);
+}
+
+int32_t brimstone_end_program(brimstone_program *program) {
+    if (program->under_way()) return 0;
+    delete program;
+    return 1;
+}
+
+brimstone_stream *brimstone_open_stream(brimstone_threads *threads) {
+    return reinterpret_cast<brimstone_stream *>(brimstone::open_stream(threads->pool));
+}
+
+void brimstone_close_stream(brimstone_stream *stream) {
+    brimstone::close_stream(&stream_of(stream));
+}
+
+int32_t brimstone_admit(brimstone_stream *stream, brimstone_program *program) {
+    return stream_of(stream).admits(*program) || brimstone::stopping();
+}
+
+brimstone_arrays *brimstone_call(brimstone_stream *stream, brimstone_program *program,
+                                 brimstone_arrays *const *pieces, int64_t piece_count) {
+    brimstone::Stream &own = stream_of(stream);
+    brimstone::Task *task = program->call({pieces, static_cast<size_t>(piece_count)}, &own);
+    if (!task) return nullptr;
+    brimstone_arrays *results = brimstone::hold(task->results);
+    if (own.push(*task)) return results;
+    program->end(*task);
+    brimstone::drop(results);
+    return nullptr;
+}
+
+int32_t brimstone_idle(brimstone_stream *stream) {
+    return stream_of(stream).wait_for_all() || brimstone::stopping();
+}
+
+brimstone_use brimstone_memory(void) {
+    const auto number = [](size_t count) { return static_cast<int64_t>(count); };
+    const brimstone::Blocks &blocks = brimstone::blocks();
+    const auto use = blocks.statistics();
+    return {number(use.in_use), number(use.peak_in_use), number(use.kept),
+            number(blocks.keep_at_most()), number(use.taken_from_system)};
+}
+
+void brimstone_trim(void) { brimstone::blocks().trim(); }
 
 int64_t brimstone_pack(brimstone_interval *intervals, int64_t count) {
     try {

@@ -1,7 +1,5 @@
 #include "launch.hpp"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -11,22 +9,9 @@
 namespace brimstone {
 namespace {
 
-constexpr size_t KEPT = size_t{64} << 20;
+std::atomic<bool> stopped = false;
 
-Blocks &blocks();
-
-Blocks *new_blocks() {
-    pthread_atfork([] { blocks().lock(); }, [] { blocks().unlock(); }, [] { blocks().unlock(); });
-    return new Blocks(KEPT);
-}
-
-// What kernels use while they run. It is never destroyed, for a process may end while they do.
-Blocks &blocks() {
-    static Blocks &made = *new_blocks();
-    return made;
-}
-
-// Such memory, while it is used.
+// Memory that a kernel uses while it runs.
 class Room {
   public:
     explicit Room(int64_t bytes) noexcept
@@ -77,27 +62,39 @@ bool run_with_room(const brimstone_launch &launch, const uint64_t *slots,
     return true;
 }
 
-void run_chunk(void *context, int64_t chunk) {
-    Job &job = *static_cast<Job *>(context);
-    const auto after = std::ranges::upper_bound(job.launches, chunk, {}, &brimstone_launch::first);
-    const brimstone_launch &launch = *std::prev(after);
+void run_chunk(Job &job, const brimstone_launch &launch, int64_t chunk) noexcept {
+    if (stopping()) return;
     const uint64_t *slots = job.slots + launch.slot;
-    const Range range = programs(launch, chunk - launch.first);
+    const Range range = programs(launch, chunk);
     if (launch.scratch_count == 0)
         launch.code(slots, launch.grid, range.data());
     else if (!run_with_room(launch, slots, range))
         job.failed = true;
 }
 
+// Of all launches' chunks, the one of this number.
+void run_chunk(void *context, int64_t chunk) {
+    Job &job = *static_cast<Job *>(context);
+    const auto after = std::ranges::upper_bound(job.launches, chunk, {}, &brimstone_launch::first);
+    const brimstone_launch &launch = *std::prev(after);
+    run_chunk(job, launch, chunk - launch.first);
+}
+
 }  // namespace
+
+void stop() noexcept { stopped.store(true); }
+
+bool stopping() noexcept { return stopped.load(std::memory_order_relaxed); }
 
 bool run(Pool *pool, std::span<const brimstone_launch> launches, const uint64_t *slots) noexcept {
     Job job{launches, slots};
-    const int64_t chunks = launches.back().first + launches.back().chunks;
-    if (pool)
+    if (pool) {
+        const int64_t chunks = launches.back().first + launches.back().chunks;
         pool->run(chunks, run_chunk, &job);
-    else
-        for (int64_t chunk = 0; chunk < chunks; ++chunk) run_chunk(&job, chunk);
+        return !job.failed;
+    }
+    for (const brimstone_launch &launch : launches)
+        for (int64_t chunk = 0; chunk < launch.chunks; ++chunk) run_chunk(job, launch, chunk);
     return !job.failed;
 }
 

@@ -12,6 +12,10 @@
 
 namespace brimstone {
 
+// Lets all launches end at their next chunk, which is not run any more.
+void stop() noexcept;
+bool stopping() noexcept;
+
 bool run(Pool *pool, std::span<const brimstone_launch> launches, const uint64_t *slots) noexcept;
 
 }  // namespace brimstone

@@ -1,6 +1,8 @@
 #include "memory.hpp"
 
+#include <pthread.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -84,24 +86,51 @@ void *Blocks::take(size_t bytes) noexcept {
     return block;
 }
 
-void Blocks::give(void *block, size_t bytes) noexcept {
-    if (!block) return;
-    const size_t size = rounded(bytes);
-    Kept *unwanted = new (block) Kept{nullptr, size};
+bool Blocks::take(std::span<Block> blocks) noexcept {
     {
         const std::lock_guard lock(mutex_);
-        statistics_.in_use -= size;
-        if (size <= keep_at_most_) {
-            lay(unwanted, shelf_for(size));
-            unwanted = shrink_to(keep_at_most_);
+        for (Block &block : blocks) {
+            block.start = nullptr;
+            if (block.bytes > LARGEST) continue;
+            const size_t size = rounded(block.bytes);
+            block.start = lift(shelf_for(size));
+            if (block.start) count_in_use(size);
         }
+    }
+    for (Block &block : blocks) {
+        if (!block.start) block.start = take(block.bytes);
+        if (!block.start) return give(blocks), false;
+    }
+    return true;
+}
+
+void Blocks::give(void *block, size_t bytes) noexcept {
+    const Block given = {block, bytes};
+    give({&given, 1});
+}
+
+void Blocks::give(std::span<const Block> blocks) noexcept {
+    Kept *unwanted = nullptr;
+    {
+        const std::lock_guard lock(mutex_);
+        for (const Block &block : blocks) {
+            if (!block.start) continue;
+            const size_t size = rounded(block.bytes);
+            Kept *kept = new (block.start) Kept{nullptr, size};
+            statistics_.in_use -= size;
+            if (size <= keep_at_most_)
+                lay(kept, shelf_for(size));
+            else
+                unwanted = new (kept) Kept{unwanted, size};
+        }
+        unwanted = shrink_to(keep_at_most_, unwanted);
     }
     let_go(unwanted);
 }
 
 void Blocks::trim() noexcept {
     std::unique_lock lock(mutex_);
-    Kept *unwanted = shrink_to(0);
+    Kept *unwanted = shrink_to(0, nullptr);
     lock.unlock();
     let_go(unwanted);
 }
@@ -138,12 +167,11 @@ void Blocks::lay(Kept *block, Shelf &shelf) noexcept {
     statistics_.kept += block->size;
 }
 
-// Lifts blocks until at most so many bytes are kept, first those of the size that was used longest
-// ago: sizes change with the shapes of a program's input, and old ones may never be asked for
-// again.
-Blocks::Kept *Blocks::shrink_to(size_t bytes) noexcept {
+// Lifts blocks onto others until at most so many bytes are kept, first those of the size that was
+// used longest ago: sizes change with the shapes of a program's input, and old ones may never be
+// asked for again.
+Blocks::Kept *Blocks::shrink_to(size_t bytes, Kept *lifted) noexcept {
     const auto age = [](const Shelf &shelf) { return shelf.top ? shelf.last_use : UINT64_MAX; };
-    Kept *lifted = nullptr;
     while (statistics_.kept > bytes) {
         Shelf &oldest = *std::ranges::min_element(shelves_, {}, age);
         Kept *block = lift(oldest);
@@ -158,6 +186,24 @@ void Blocks::let_go(Kept *blocks) noexcept {
         Kept *block = std::exchange(blocks, blocks->below);
         to_system(block, block->size);
     }
+}
+
+namespace {
+
+// Of the machine's memory, one part in so many is kept.
+constexpr size_t SHARE_KEPT = 4;
+
+Blocks *new_blocks() {
+    pthread_atfork([] { blocks().lock(); }, [] { blocks().unlock(); }, [] { blocks().unlock(); });
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
+    return new Blocks(static_cast<size_t>(pages) * static_cast<size_t>(page) / SHARE_KEPT);
+}
+
+}  // namespace
+
+Blocks &blocks() noexcept {
+    static Blocks &made = *new_blocks();
+    return made;
 }
 
 }  // namespace brimstone

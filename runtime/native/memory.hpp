@@ -9,8 +9,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <span>
 
 namespace brimstone {
+
+// So many bytes somewhere; a null pointer where they are still to be found.
+struct Block {
+    void *start;
+    size_t bytes;
+};
 
 // Any thread may call anything at any time. All blocks must have been given back when the owner of
 // them ends.
@@ -30,12 +37,16 @@ class Blocks {
 
     // No bytes are a block too. The answer is a null pointer when the system has no memory left.
     void *take(size_t bytes) noexcept;
+    // All of them at once, or none: then the answer is false.
+    bool take(std::span<Block> blocks) noexcept;
     // The block must come from `take` with the same bytes; a null pointer is left alone.
     void give(void *block, size_t bytes) noexcept;
+    void give(std::span<const Block> blocks) noexcept;
     // Lets go of all that is kept.
     void trim() noexcept;
 
     Statistics statistics() const noexcept;
+    size_t keep_at_most() const noexcept { return keep_at_most_; }
 
     // Nobody takes or gives between the two, as it must be when a process forks.
     void lock() noexcept { mutex_.lock(); }
@@ -61,7 +72,7 @@ class Blocks {
     void count_in_use(size_t size) noexcept;
     Kept *lift(Shelf &shelf) noexcept;
     void lay(Kept *block, Shelf &shelf) noexcept;
-    Kept *shrink_to(size_t bytes) noexcept;
+    Kept *shrink_to(size_t bytes, Kept *lifted) noexcept;
 
     const size_t keep_at_most_;
     mutable std::mutex mutex_;
@@ -69,5 +80,9 @@ class Blocks {
     uint64_t uses_ = 0;
     std::array<Shelf, 256> shelves_;
 };
+
+// The memory of all arrays of this process. It is never destroyed, for a process may end while
+// kernels run.
+Blocks &blocks() noexcept;
 
 }  // namespace brimstone

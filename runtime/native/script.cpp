@@ -1,7 +1,6 @@
 #include "script.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <span>
 
@@ -9,10 +8,6 @@
 
 namespace brimstone {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-constexpr auto PATIENCE = std::chrono::milliseconds(20);
 
 void *pointer(uint64_t address) { return reinterpret_cast<void *>(address); }
 
@@ -41,8 +36,7 @@ bool act(Pool &pool, const brimstone_action &action, const brimstone_launch *lau
 }  // namespace
 
 int64_t run(Pool &pool, const brimstone_script &script, const uint64_t *addresses, uint64_t *slots,
-            int64_t begin) noexcept {
-    const auto end = Clock::now() + PATIENCE;
+            int64_t begin, Time end, Wanted wanted, const void *context) noexcept {
     for (int64_t i = 0; i < script.place_count; ++i) {
         const brimstone_place &place = script.places[i];
         slots[place.slot] = addresses[place.address] + static_cast<uint64_t>(place.offset);
@@ -50,7 +44,10 @@ int64_t run(Pool &pool, const brimstone_script &script, const uint64_t *addresse
     for (int64_t i = begin; i < script.action_count; ++i) {
         const brimstone_action &action = script.actions[i];
         if (!act(pool, action, script.launches, slots)) return -1 - i;
-        if (action.size > 0 && Clock::now() > end) return i + 1;
+        if (stopping()) return i;
+        if (action.size == 0) continue;
+        if (!wanted(context)) break;
+        if (Clock::now() > end) return i + 1;
     }
     return script.action_count;
 }

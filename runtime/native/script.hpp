@@ -1,16 +1,28 @@
 // Actions, one after the other.
 //
 // Comes in: a script, the addresses of the memory that it works on, its slots, the action to begin
-// with. Goes out: the action to go on with, or -1 less the one that had no memory.
+// with, and when to come back. Goes out: the action to go on with, or -1 less the one that had no
+// memory; all actions count as done when nobody wants to know any more.
 // Never: an action before those that stand before it are done.
 #pragma once
+
+#include <chrono>
 
 #include "brimstone.h"
 #include "pool.hpp"
 
 namespace brimstone {
 
+using Clock = std::chrono::steady_clock;
+using Time = Clock::time_point;
+
+// Who waits looks whether somebody wants an end so often.
+constexpr auto PATIENCE = std::chrono::milliseconds(20);
+
+// Asked now and then; if the answer is no, nothing more is done.
+using Wanted = bool (*)(const void *context);
+
 int64_t run(Pool &pool, const brimstone_script &script, const uint64_t *addresses, uint64_t *slots,
-            int64_t begin) noexcept;
+            int64_t begin, Time end, Wanted wanted, const void *context) noexcept;
 
 }  // namespace brimstone

@@ -19,9 +19,8 @@ from ...ir.func import Func
 from ...ir.loop.places import GRID_AXES
 from ...ir.payloads import Array
 from ...ir.types import View
-from ..script import Launch, Threads
+from ..script import ALIGNMENT, Launch
 from .load import FFI
-from .memory import ALIGNMENT
 from .sharing import cut
 
 Shape = tuple[int, ...]
@@ -61,12 +60,12 @@ class Kernel(NamedTuple):
         shapes: Sequence[Shape | None],
         grid: Sequence[int],
         given: Mapping[Symbol, int],
-        threads: Threads,
+        threads: int,
     ) -> Launch:
         """A launch, but for its slots."""
         first, second, third = (*grid, *[1] * (GRID_AXES - len(grid)))
         counts = first, second, third
-        axis, chunks = cut(self.size(shapes) * self.effort, counts, threads.count)
+        axis, chunks = cut(self.size(shapes) * self.effort, counts, threads)
         scratch, room = self.room(self.symbols(shapes, given))
         return Launch(address_of(self.code), 0, 0, counts, axis, chunks, scratch, room)
 

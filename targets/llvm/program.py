@@ -1,36 +1,37 @@
 """The host side of a compiled step: what is done in which order, once for each tuple of sizes.
 
 Comes in: a module whose main func is on the step floor, and its kernels by name. Goes out: a
-`Program`, which runs it on numpy arrays. `Segment`s are native calls, `actions` says the rest.
+`Program`, which runs it on arrays of the host: as one native call, or where something is left to
+Python, by actions, of which `Segment`s are native calls.
 Never: what a kernel computes.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import groupby
+from itertools import chain, groupby
 from math import prod
 from threading import Lock
 from typing import Any
-
-import numpy as np
 
 from ...ir import step
 from ...ir.dims import Size, Symbol, evaluate
 from ...ir.errors import ExecutionError, Unmet
 from ...ir.func import Func, Module
-from ...ir.payloads import Array
 from ...ir.types import Shaped
 from ...ir.values import AnyValue, Block, Op, walk
 from ...passes.past_caches import has_lines
-from ..script import Threads
+from ..script import Arrays, Host
 from .actions import PREPARE, Action, Actions, Memory, run
 from .code import Code
 from .kernel import Kernel
-from .memory import Pool
 from .segment import Segment
+from .whole import is_whole, plan_of
 from .writing import is_native
 
 Sizes = Mapping[Symbol, int]
+Pieces = Sequence[Sequence[Arrays]]
+Ready = Callable[[Pieces], Any]
+"""What runs a step on arrays; it gives back arrays, held together or each alone."""
 PREPARED_AT_MOST = 64
 """For so many sizes a step is kept ready; then those are let go for which that was made first."""
 PAST_CACHES = 8 << 20
@@ -41,8 +42,8 @@ that all share. Of 4 MiB, as much is lost as is won of 12."""
 class Program:
     """A step that runs kernels one after the other, for any sizes."""
 
-    def __init__(self, module: Module, code: Code, pool: Pool, threads: Threads) -> None:
-        self.module, self.code, self.pool, self.threads = module, code, pool, threads
+    def __init__(self, module: Module, code: Code, host: Host) -> None:
+        self.module, self.code, self.host = module, code, host
         func = module.main
         self.places: dict[AnyValue, int] = {}
         for value in (*func.arguments, *[each for op in func.walk() for each in _made_by(op)]):
@@ -50,53 +51,62 @@ class Program:
         self.returned = [self.places[value] for value in func.results]
         self._empty = [None] * (len(self.places) - len(func.arguments))
         self._names = [symbol.name for symbol in func.symbols]
-        self._prepared: dict[tuple[int | None, ...], Actions] = {}
+        self._prepared: dict[tuple[int | None, ...], Ready] = {}
         self._lock = Lock()
 
-    def __call__(self, buffers: Sequence[Array], sizes: Mapping[str, int]) -> tuple[Array, ...]:
+    def __call__(self, pieces: Pieces, sizes: Mapping[str, int]) -> Any:
         """Run the step on buffers of the target."""
-        memory: Memory = [*buffers, *self._empty]
-        run(self._actions(buffers, sizes), memory)
-        results = tuple([memory[place] for place in self.returned])
-        for result in results:
-            result.flags.writeable = False
-        return results
+        return self._ready(pieces, sizes)(pieces)
 
-    def _actions(self, buffers: Sequence[Array], given: Mapping[str, int]) -> Actions:
-        """The actions for these sizes; those that are not given, the buffers' shapes say."""
+    def play(self, actions: Actions, pieces: Pieces) -> Sequence[Arrays]:
+        """Run actions on buffers, one after the other."""
+        buffers = [each.array() for each in chain.from_iterable(pieces)]
+        memory: Memory = [*buffers, *self._empty]
+        run(actions, memory)
+        return tuple([self.host.lent(memory[place]) for place in self.returned])
+
+    def _ready(self, pieces: Pieces, given: Mapping[str, int]) -> Ready:
+        """What runs the step at these sizes; those that are not given, the buffers' shapes say."""
         prepared = self._prepared.get(tuple([given.get(name) for name in self._names]))
         if prepared is not None:
             return prepared
-        sizes = bind(self.module.main, buffers, given)
+        shapes = [each.forms[0].shape for each in chain.from_iterable(pieces)]
+        sizes = bind(self.module.main, shapes, given)
         key = tuple([sizes[symbol] for symbol in self.module.main.symbols])
         with self._lock:
             prepared = self._prepared.get(key)
             if prepared is None:
                 if len(self._prepared) >= PREPARED_AT_MOST:
                     self._prepared.pop(next(iter(self._prepared)))
-                prepared = self._prepared[key] = Preparation(self, sizes).all()
+                prepared = self._prepared[key] = Preparation(self, sizes).ready()
         return prepared
 
 
 class Preparation:
-    """The actions of a program's blocks, where its symbols have certain sizes."""
+    """What runs a program's blocks, where its symbols have certain sizes."""
 
     def __init__(self, program: Program, sizes: Sizes) -> None:
         self.program, self.sizes = program, sizes
-        self.pool, self.module = program.pool, program.module
+        self.host, self.module = program.host, program.module
         self.kernels: dict[Op, str] = {}
         self.skipped: set[Op] = set()
 
-    def all(self) -> Actions:
-        """The actions of the whole step, once there is code for the kernels that it launches."""
+    def ready(self) -> Ready:
+        """What runs the whole step, once there is code for the kernels that it launches."""
         body = self.module.main.body
         self.program.code.make(self.launched(body))
-        return self.block(body)
+        ops = list(self._flat(body))
+        if is_whole(self, ops):
+            return self.host.program(plan_of(self, ops))
+        return partial(self.program.play, self._actions(ops))
 
     def block(self, block: Block) -> Actions:
         """What the ops of a block do, in order."""
+        return self._actions(list(self._flat(block)))
+
+    def _actions(self, flat: Sequence[Op]) -> Actions:
         actions: Actions = []
-        for native, ops in groupby(list(self._flat(block)), partial(is_native, self)):
+        for native, ops in groupby(flat, partial(is_native, self)):
             listed = [*ops]
             if native:
                 actions.append((Segment(self, listed), listed[0]))
@@ -189,15 +199,15 @@ class Preparation:
         return op.part.dtype is op.array.dtype and self.size(op.offset) == 0
 
 
-def bind(func: Func, buffers: Sequence[Array], given: Mapping[str, int]) -> Sizes:
+def bind(func: Func, shapes: Sequence[Sequence[int]], given: Mapping[str, int]) -> Sizes:
     """What the func's symbols are: by name, else from the shapes of the arguments."""
     sizes: dict[Symbol, int] = {}
     for symbol in func.symbols:
         if symbol.name in given:
             sizes[symbol] = given[symbol.name]
-    for value, buffer in zip(func.arguments, buffers, strict=True):
+    for value, found_shape in zip(func.arguments, shapes, strict=True):
         shape = value.type.shape if isinstance(value.type, Shaped) else ()
-        for size, found in zip(shape, np.shape(buffer), strict=True):
+        for size, found in zip(shape, found_shape, strict=True):
             if isinstance(size, Symbol):
                 sizes.setdefault(size, found)
     for symbol in func.symbols:

@@ -19,28 +19,27 @@ from ...passes.meaning import named_by_meaning
 from ...passes.past_caches import past_caches
 from ...passes.tiling import tile
 from ..account import Account, make_account
-from ..script import Threads
+from ..script import Host
 from .code import Code
 from .lower import lower
-from .machines import host
-from .memory import Pool
+from .machines import host as processor
 from .printer import print_llvm
 from .program import PAST_CACHES, Program
 from .schedules import chooser
 from .writer import Refused as NoInstruction
 
 
-def compile_step(module: Module, pool: Pool, threads: Threads) -> Program:
+def compile_step(module: Module, host: Host) -> Program:
     """Lower a step to tiles; its kernels are compiled when they are first launched."""
-    tiled = tile(_fused(module, given=True).module, chooser(host()), shared=True, given=True)
+    tiled = tile(_fused(module, given=True).module, chooser(processor()), shared=True, given=True)
     gathered = gather_launches(tiled.module).module
-    return Program(gathered, Code(gathered, tiled.refused), pool, threads)
+    return Program(gathered, Code(gathered, tiled.refused), host)
 
 
 def account(module: Module, names: Sequence[str]) -> Account:
     """What `compile_step` makes of a module, in words; `names` are those of its arguments."""
     fused = _fused(module)
-    tiled = tile(fused.module, chooser(host()))
+    tiled = tile(fused.module, chooser(processor()))
     funcs = {name: tiled.module[name] for name in tiled.kernels}
     alike = {name: named_by_meaning(func) for name, func in funcs.items()}
     one_of = {meaning: name for name, meaning in alike.items()}
@@ -58,7 +57,7 @@ def account(module: Module, names: Sequence[str]) -> Account:
 def refusal(func: Func) -> str:
     """Why there is no code of a kernel of tiles; empty if there is. Nothing is compiled."""
     try:
-        print_llvm([lower(func, host())], host())
+        print_llvm([lower(func, processor())], processor())
     except (Refused, NoInstruction) as reason:
         return str(reason)
     return ""

@@ -38,25 +38,30 @@ class Segment:
     """Called with what stands for each value of the step."""
 
     __slots__ = (
-        "_addresses", "_arena", "_buffers", "_free", "_gone", "_made", "_ops", "_pool", "_prepared",
+        "_addresses", "_arena", "_buffers", "_free", "_gone", "_host", "_made", "_ops", "_prepared",
         "_scalars", "_slots", "_views",
     )  # fmt: skip
 
     def __init__(self, preparation: "Preparation", ops: Sequence[Op]) -> None:
         written = Writing(preparation, ops)
         self._arena, self._ops = written.arena, written.acts
-        self._made, self._gone, self._views = written.made, written.gone, written.views
-        self._scalars, self._slots = written.scalars, np.array(written.slots, np.uint64)
+        self._gone, self._views = written.gone, written.views
+        self._made = [
+            (preparation.place(value), preparation.shape(value), value.dtype.storage)
+            for value in written.made
+        ]
+        self._scalars = [(slot, preparation.place(value)) for slot, value in written.scalars]
+        self._slots = np.array(written.slots, np.uint64)
         self._buffers, self._addresses = list[tuple[int, int]](), list[tuple[int, int]]()
         for value, number in written.addresses.items():
             known = self._buffers if is_buffer(value.dtype.storage) else self._addresses
             known.append((number, preparation.place(value)))
-        self._pool, self._free = preparation.pool, list[Room]()
-        self._prepared = preparation.program.threads.prepared(written.script)
+        self._host, self._free = preparation.host, list[Room]()
+        self._prepared = preparation.host.prepared(written.script)
 
     def __call__(self, memory: Memory) -> None:
         """Do all ops."""
-        empty, arena = self._pool.empty, None
+        empty, arena = self._host.empty, None
         for place, shape, storage in self._made:
             memory[place] = empty(shape, storage)
         room = self._room()
@@ -76,7 +81,7 @@ class Segment:
         del arena  # not before
         self._free.append(room)
         if done < 0:
-            raise _no_memory(self._ops[-1 - done])
+            raise no_memory(self._ops, -1 - done)
         for place in self._gone:
             memory[place] = None
         for view in self._views:
@@ -94,7 +99,8 @@ class Segment:
         return Room(addresses, pointers, slots, self._prepared(addresses, slots))
 
 
-def _no_memory(op: Op) -> MemoryError:
+def no_memory(ops: Sequence[Op], action: int) -> MemoryError:
     """What is raised where a kernel cannot have what it needs while it runs."""
+    op = ops[action]
     where = f"{op.location}: " if op.location else ""
     return MemoryError(f"{where}there is no memory for what a kernel needs while it runs")

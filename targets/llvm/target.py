@@ -1,21 +1,20 @@
 """The CPU as a target, whose kernels LLVM compiles.
 
 Comes in: a module whose main func is on the tensor floor. Goes out: an executable; buffers are
-numpy arrays.
+`Arrays` of the host, which may still have to be computed.
 Never: a compiler that is loaded before there is something to compile.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from ...ir.func import Module
 from ...ir.payloads import Array
 from ..account import Account
-from ..script import Threads
+from ..script import Arrays, Host
 from ..target import Executable
-from .memory import Pool
 
 
 class Cpu:
@@ -23,14 +22,14 @@ class Cpu:
 
     name = "cpu"
 
-    def __init__(self, threads: Threads) -> None:
-        self.pool, self.threads = Pool(), threads
+    def __init__(self, host: Host) -> None:
+        self.host = host
 
     def compile(self, module: Module) -> Executable:
         """A program of machine code."""
         from .road import compile_step
 
-        return compile_step(module, self.pool, self.threads)
+        return compile_step(module, self.host)
 
     def account(self, module: Module, names: Sequence[str]) -> Account:
         """What was fused, and how each kernel is launched."""
@@ -38,20 +37,26 @@ class Cpu:
 
         return account(module, names)
 
-    def upload(self, array: Array) -> Array:
+    def upload(self, array: Array) -> Arrays:
         """The array itself, if it is row-major and aligned; else a copy that is."""
-        owned = np.require(array, requirements=("C", "A")).reshape(np.shape(array))
-        if owned.flags.writeable:
-            owned.flags.writeable = False
-        return owned
+        return self.host.lent(np.require(array, requirements=("C", "A")).reshape(np.shape(array)))
 
-    def copy(self, array: Array, storage: Any) -> Array:
+    def copy(self, array: Array, storage: Any) -> Arrays:
         """A copy in memory that vectors are read from quickly."""
-        copied = self.pool.empty(np.shape(array), np.dtype(storage))
+        copied = self.host.empty(np.shape(array), np.dtype(storage))
         copied[...] = array
-        copied.flags.writeable = False
-        return copied
+        return self.host.lent(copied)
 
-    def download(self, buffer: Array) -> Array:
-        """The buffer itself."""
-        return buffer
+    def download(self, buffer: Arrays) -> Array:
+        """The contents, once they are computed."""
+        return buffer.array()
+
+    def wait(self, buffers: Any = None) -> None:
+        """Return when buffers are computed, or all that this thread has asked for."""
+        if buffers is None:
+            self.host.wait()
+        elif isinstance(buffers, tuple):
+            for each in cast("tuple[Arrays, ...]", buffers):
+                each.wait()
+        else:
+            buffers.wait()

@@ -18,7 +18,7 @@ from ...ir import step
 from ...ir.payloads import Number
 from ...ir.types import Scalar
 from ...ir.values import AnyValue, Op
-from ..script import Act, Kind, Place, Script
+from ..script import Act, Kind, NoMemory, Place, Script
 from .actions import Memory
 from .kernel import strides_of
 from .sharing import is_shared
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 SLOT = 8
 """The bytes of one."""
+MOST = 1 << 62
+"""No address space holds so many bytes; and sizes and strides of less fit into slots."""
 ARENA = 0
 """The number of its address."""
 
@@ -44,15 +46,17 @@ def is_native(preparation: "Preparation", op: Op) -> bool:
 class Writing:
     """The script, and what Python does before and after it."""
 
-    def __init__(self, preparation: "Preparation", ops: Sequence[Op]) -> None:
+    def __init__(
+        self, preparation: "Preparation", ops: Sequence[Op], inputs: Sequence[AnyValue] = ()
+    ) -> None:
         self.preparation, self.ops = preparation, {*ops}
-        self.slots, self.scalars = list[int](), list[tuple[int, int]]()
-        self.script, self.acts = Script([], [], []), list[Op]()
-        self.addresses: dict[AnyValue, int] = {}
-        self.offsets: dict[AnyValue, int] = {}
-        self.made: list[tuple[int, tuple[int, ...], Any]] = []
+        self.slots, self.scalars = list[int](), list[tuple[int, AnyValue]]()
+        self.script, self.acts, self.work = Script([], [], []), list[Op](), 0
+        self.addresses = {value: number for number, value in enumerate(inputs, ARENA + 1)}
+        self.made = list[AnyValue]()
         self.gone: list[int] = []
         self.views: list[Callable[[Memory], None]] = []
+        self.offsets: dict[AnyValue, int] = {}
         self.arena = self._arena(ops)
         for op in ops:
             WRITTEN[op.__class__](self, op)
@@ -62,22 +66,26 @@ class Writing:
         begins = {op.array: place for place, op in enumerate(ops) if isinstance(op, step.Allocate)}
         ends = {op.array: place for place, op in enumerate(ops) if isinstance(op, step.Free)}
         inner = [value for value in begins if value in ends]
-        alive = [(begins[each], ends[each], self._bytes(each)) for each in inner]
-        offsets, total = self.preparation.program.threads.pack(alive) if alive else ([], 0)
+        alive = [(begins[each], ends[each], self.bytes(each)) for each in inner]
+        offsets, total = self.preparation.host.pack(alive) if alive else ([], 0)
         self.offsets = dict(zip(inner, offsets, strict=True))
         return total
 
-    def _bytes(self, value: AnyValue) -> int:
-        return prod(self.preparation.shape(value)) * value.dtype.storage.itemsize
+    def bytes(self, value: AnyValue) -> int:
+        """How many an array has."""
+        bytes_ = prod(self.preparation.shape(value)) * value.dtype.storage.itemsize
+        if bytes_ > MOST:
+            raise NoMemory(bytes_)
+        return bytes_
 
     def allocate(self, op: step.Allocate) -> None:
-        """Memory that is freed here has its place; other memory Python makes."""
+        """Memory that is freed here has its place; other memory is made in each call."""
         if op.array not in self.offsets:
-            shape, storage = self.preparation.shape(op.array), op.array.dtype.storage
-            self.made.append((self.preparation.place(op.array), shape, storage))
+            self.made.append(op.array)
+            self.addresses[op.array] = ARENA + 1 + len(self.addresses)
 
     def free(self, op: step.Free) -> None:
-        """Python lets go of what it has."""
+        """Python lets go of what it has; what a step is given stays its caller's."""
         if op.array not in self.offsets:
             self.gone.append(self.preparation.place(op.array))
 
@@ -86,7 +94,7 @@ class Writing:
         preparation = self.preparation
         if all(use in self.ops or use in preparation.skipped for use in op.part.uses):
             return
-        root, start = self._root(op.part)
+        root, start = self.root(op.part)
         places = preparation.place(root), preparation.place(op.part)
         shape, storage = preparation.shape(op.part), op.part.dtype.storage
         self.views.append(partial(_show, *places, start, shape, storage))
@@ -94,7 +102,7 @@ class Writing:
     def launch(self, op: step.Launch) -> None:
         """All groups at once."""
         preparation, first = self.preparation, len(self.script.launches)
-        kernel, threads, size = preparation.code(op), preparation.program.threads, 0
+        kernel, threads, size = preparation.code(op), preparation.host.count, 0
         assert kernel is not None
         for group in op.each:
             values = (*group.reads, *group.writes)
@@ -111,13 +119,15 @@ class Writing:
             self.script.launches.append(launch)
         count = len(self.script.launches) - first
         if count:
-            shared = threads.count > 1 and is_shared(size * kernel.effort)
-            is_long = is_shared(size * max(kernel.effort, 1))
+            shared = threads > 1 and is_shared(size * kernel.effort)
+            work = size * max(kernel.effort, 1)
+            is_long = is_shared(work)
+            self.work += work
             self._act(op, Act(Kind.SHARE if shared else Kind.ALONE, first, count, int(is_long)))
 
     def copy(self, op: step.Copy) -> None:
         """Bytes, from an array to another one."""
-        self._act(op, Act(Kind.COPY, len(self.slots), self._bytes(op.source)))
+        self._act(op, Act(Kind.COPY, len(self.slots), self.bytes(op.source)))
         self._address(op.destination)
         self._address(op.source)
 
@@ -137,7 +147,7 @@ class Writing:
     def _hand(self, value: AnyValue, shape: tuple[int, ...] | None) -> None:
         """Slots for what a kernel is handed: a number, or an array with its sizes and strides."""
         if shape is None:
-            self.scalars.append((len(self.slots), self.preparation.place(value)))
+            self.scalars.append((len(self.slots), value))
             self.slots.append(0)
         else:
             self._address(value)
@@ -145,15 +155,15 @@ class Writing:
 
     def _address(self, value: AnyValue) -> None:
         """A slot for where an array begins."""
-        root, offset = self._root(value)
+        root, offset = self.root(value)
         if root in self.offsets:
             number, offset = ARENA, offset + self.offsets[root]
         else:
-            number = self.addresses.setdefault(root, len(self.addresses) + 1)
+            number = self.addresses.setdefault(root, ARENA + 1 + len(self.addresses))
         self.script.places.append(Place(len(self.slots), number, offset))
         self.slots.append(0)
 
-    def _root(self, value: AnyValue) -> tuple[AnyValue, int]:
+    def root(self, value: AnyValue) -> tuple[AnyValue, int]:
         """The array whose memory this is, as far as it is known here, and where in it."""
         offset = 0
         while isinstance(value.op, step.View) and value.op in self.ops:

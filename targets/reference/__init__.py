@@ -6,6 +6,7 @@ Never: a pass; what is run is what was given.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,10 @@ class Interpreted:
     def __init__(self, module: Module) -> None:
         self.module = module
 
-    def __call__(self, buffers: Sequence[Array], sizes: Mapping[str, int]) -> tuple[Array, ...]:
-        results = interpret(self.module, *buffers, sizes=sizes)
+    def __call__(
+        self, pieces: Sequence[Sequence[Array]], sizes: Mapping[str, int]
+    ) -> tuple[Array, ...]:
+        results = interpret(self.module, *chain.from_iterable(pieces), sizes=sizes)
         return tuple([_owned(result) for result in results])
 
 
@@ -51,6 +54,9 @@ class Reference:
     def download(self, buffer: Array) -> Array:
         """The buffer itself."""
         return buffer
+
+    def wait(self, buffers: Any = None) -> None:
+        """All are computed as soon as they are there."""
 
 
 def _owned(array: Array) -> Array:

@@ -115,7 +115,7 @@ def test_known_trees_go_the_quick_way(make: Callable[[], Any]) -> None:
     for _ in range(2):
         tree = make()
         bs.sync(tree)
-        kind, buffers = quick.kind((tree,))
+        kind, (buffers,) = quick.kind((tree,))
         assert kind is not NOT_QUICK
         assert [each.tolist() for each in buffers] == values(tree)[0]
         found.append(kind)

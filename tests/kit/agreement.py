@@ -25,12 +25,12 @@ from brimstone.ir.payloads import Array
 from brimstone.passes.copying import copy_module
 from brimstone.passes.oracle import observe
 from brimstone.passes.reduce import reduce_module
+from brimstone.runtime.host import shared_host
 from brimstone.runtime.steps import prepare
-from brimstone.runtime.threads import shared_threads
-from brimstone.targets.llvm.memory import Pool
 from brimstone.targets.llvm.program import Program
 from brimstone.targets.llvm.road import compile_step
 from kit.agreeing import INPUT_QUARTERS, RESULTS, SIZES, program
+from kit.played import played
 
 PLAIN_ERRORS = 4
 """Floats may be so many times as far from the f64 results as the plain evaluation is at most."""
@@ -135,7 +135,7 @@ def _as(array: Array, dtype: DType) -> Array:
 def on_cpu(module: Module, fused: bool) -> Program:
     """A program of machine code; not `fused`, with a kernel for each op."""
     with patch.dict(os.environ, {"BRIMSTONE_FUSE": str(int(fused))}):
-        return compile_step(prepare(copy_module(module)), Pool(), shared_threads())
+        return compile_step(prepare(copy_module(module)), shared_host())
 
 
 def dtype_of(seed: int) -> DType:
@@ -151,7 +151,7 @@ def disagreement(seed: int) -> str | None:
     for trial in trials(seed, dtype):
         for way, executable in programs.items():
             try:
-                found = executable(trial.arguments, {})
+                found = played(executable, trial.arguments)
             except Exception as problem:
                 return f"{way}, {trial.arguments[0].shape}: {problem}"
             reason = first_difference(found, trial.plain, trial.wide, trial.terms)
@@ -174,7 +174,7 @@ def _fails(module: Module, fused: bool, observed: Sequence[Any]) -> bool:
     try:
         executable = on_cpu(module, fused)
         for trial in observed:
-            found = executable(trial.arguments, trial.sizes)
+            found = played(executable, trial.arguments, trial.sizes)
             largest = _total([np.abs(_float(each)) for each in (*trial.results, *trial.arguments)])
             wide = [_float(each) for each in trial.results]
             if first_difference(found, trial.results, wide, 64 * (1 + largest)):

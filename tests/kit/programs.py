@@ -90,10 +90,23 @@ def program(plan: Plan, built: bool = False) -> Module:
 
     Both ways the program means the same, since the same values are returned.
     """
-    draft = _drafted(plan, built)
-    places = _results(_drafted(plan, False) if built else draft, Random(plan.seed + 1))
+    return both_ways(plan)[1] if built else _returning(_drafted(plan, False), plan)[0]
+
+
+def both_ways(plan: Plan) -> tuple[Module, Module]:
+    """The program of a plan as it is stated, and as the builder has it."""
+    stated, places = _returning(_drafted(plan, False), plan)
+    return stated, _returning(_drafted(plan, True), plan, places)[0]
+
+
+def _returning(
+    draft: Draft, plan: Plan, places: list[int] | None = None
+) -> tuple[Module, list[int]]:
+    """The module of a draft that returns the values at some places, or at those that it chooses."""
+    if places is None:
+        places = _results(draft, Random(plan.seed + 1))
     draft.builder.emit_all(Return, [draft.values[place] for place in places])
-    return draft.module
+    return draft.module, places
 
 
 def _drafted(plan: Plan, built: bool) -> Draft:

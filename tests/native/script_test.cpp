@@ -48,6 +48,12 @@ brimstone_launch with_room(brimstone_launch launch, int64_t room) {
     return launch;
 }
 
+int64_t run(Pool &pool, const brimstone_script &script, const uint64_t *addresses, uint64_t *slots,
+            int64_t begin) {
+    const auto always = [](const void *) { return true; };
+    return run(pool, script, addresses, slots, begin, Clock::now() + PATIENCE, always, nullptr);
+}
+
 int64_t play(Pool &pool, const std::vector<brimstone_launch> &launches,
              const std::vector<brimstone_action> &actions, uint64_t *slots) {
     const brimstone_script script = {nullptr, actions.data(), launches.data(), 0,
@@ -140,6 +146,19 @@ void test_patience() {
     check(calls >= 3);
 }
 
+// Of what nobody wants to know any more, nothing more is done.
+void test_not_wanted() {
+    Pool pool(2);
+    const std::vector<brimstone_launch> launches(4, launch({2, 1, 1}, 0, 1, 0));
+    const std::vector<brimstone_action> actions(4, {BRIMSTONE_ALONE, 0, 1, 1});
+    const brimstone_script script = {nullptr, actions.data(), launches.data(), 0, 4};
+    int counts[2] = {};
+    uint64_t slots[] = {reinterpret_cast<uint64_t>(counts)};
+    const auto less = [](const void *count) { return *static_cast<const int *>(count) < 2; };
+    check(run(pool, script, nullptr, slots, 0, Time::max(), less, counts) == 4);
+    check(counts[0] == 2 && counts[1] == 2);
+}
+
 // Each Python thread runs scripts of its own.
 void test_many_threads() {
     Pool pool(2);
@@ -159,6 +178,7 @@ int main() {
     test_no_memory();
     test_copies_and_fills();
     test_patience();
+    test_not_wanted();
     test_many_threads();
     return exit_status();
 }

@@ -10,13 +10,13 @@ from brimstone.ir.interpreter import interpret
 from brimstone.passes.differentiate import vjp
 from brimstone.passes.fuse import fuse
 from brimstone.passes.tiling import tile
-from brimstone.runtime.threads import shared_threads
+from brimstone.runtime.host import shared_host
 from brimstone.targets.llvm import road
 from brimstone.targets.llvm.lower import lower
 from brimstone.targets.llvm.machines import MODELS
-from brimstone.targets.llvm.memory import Pool
 from brimstone.targets.llvm.schedules import chooser
 from kit.attentions import arguments, attention
+from kit.played import played
 
 SIZES = [
     {"b": 2, "g": 1, "t": 13, "s": 33, "d": 17, "e": 40},
@@ -33,10 +33,10 @@ def with_gradients(func: Func) -> Func:
 def assert_right(func: Func, all_given: list[list[Any]], tolerance: float) -> None:
     """Compiled once, for all sizes."""
     func.name = "main"
-    step = road.compile_step(Module([func]), Pool(), shared_threads())
+    step = road.compile_step(Module([func]), shared_host())
     for sizes, given in zip(SIZES, all_given, strict=True):
         expected = interpret(func, *given, sizes=sizes)
-        for pair in zip(step(given, sizes), expected, strict=True):
+        for pair in zip(played(step, given, sizes), expected, strict=True):
             found, wanted = (each.astype(np.float64) for each in pair)
             scale = max(1.0, float(np.abs(wanted).max(initial=0, where=np.isfinite(wanted))))
             np.testing.assert_allclose(found, wanted, rtol=0, atol=scale * tolerance)

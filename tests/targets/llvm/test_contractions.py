@@ -11,14 +11,14 @@ from brimstone.ir.parser import parse
 from brimstone.passes.machine import Machine
 from brimstone.passes.oracle import difference
 from brimstone.passes.tiling import KernelShape
-from brimstone.runtime.threads import shared_threads
+from brimstone.runtime.host import shared_host
 from brimstone.targets.llvm import road
 from brimstone.targets.llvm.machines import MODELS, host
-from brimstone.targets.llvm.memory import Pool
 from brimstone.targets.llvm.program import Program
 from brimstone.targets.llvm.schedules import chooser
 from kit.contractions import contract, contraction
 from kit.endings import ending
+from kit.played import played
 from kit.tiling import arrays_for, kernel, sizes_of
 
 LIMITS = {"chunk": 24, "alone": 256, "few": 3, "beside": 2, "kept": 64}
@@ -41,7 +41,7 @@ def small(machine: Machine) -> Any:
 
 def program(func: Func) -> Program:
     func.name = "main"
-    return road.compile_step(Module([func]), Pool(), shared_threads())
+    return road.compile_step(Module([func]), shared_host())
 
 
 @pytest.mark.parametrize("layout", COMPILED)
@@ -55,7 +55,7 @@ def test_machine_code_does_what_the_interpreter_does(
     for sizes in [*sizes_of(func), *edges(func)]:
         arguments = arrays_for(func, sizes, whole=True)
         expected = interpret(Module([func]), *arguments)
-        assert difference(expected, made(arguments, sizes)) is None, sizes
+        assert difference(expected, played(made, arguments, sizes)) is None, sizes
 
 
 @pytest.mark.parametrize("name", ["turned", "layers"])
@@ -69,7 +69,7 @@ def test_what_follows_is_the_same_in_machine_code(
     for sizes in [*sizes_of(func, 4), *edges(func)]:
         arguments = arrays_for(func, sizes, whole=True)
         expected = interpret(Module([func]), *arguments)
-        assert difference(expected, made(arguments, sizes)) is None, sizes
+        assert difference(expected, played(made, arguments, sizes)) is None, sizes
 
 
 def edges(func: Func) -> list[dict[str, int]]:
@@ -100,7 +100,10 @@ def test_results_do_not_depend_on_where_they_lie() -> None:
     func = contraction("nn")
     made = program(func)
     left, right = arrays_for(func, {"m": 70, "n": 90, "k": 50}, whole=False)
-    (once,), (again,) = made([left, right], {}), made([left.copy(), right.copy()], {})
+    (once,), (again,) = (
+        played(made, [left, right], {}),
+        played(made, [left.copy(), right.copy()], {}),
+    )
     np.testing.assert_array_equal(once, again)
     np.testing.assert_allclose(once, left @ right, rtol=1e-4, atol=1e-4)
 
@@ -123,7 +126,7 @@ def test_what_lies_behind_the_end_of_an_operand_is_not_summed() -> None:
     made = program(parse(SHIFTED).main)
     x, y = np.ones((17, 5), np.float32), np.ones((5, 17), np.float32)
     x[:, -1] = np.nan
-    (found,) = made([x, y], {})
+    (found,) = played(made, [x, y], {})
     assert (found == 4).all()
 
 
@@ -143,4 +146,4 @@ right_contract = [0], dtype = f32} : tensor<[n, n], f32>
 """).main
     )
     x = np.arange(25, dtype=np.float32).reshape(5, 5)
-    assert (made([x], {})[0] == x).all()
+    assert (played(made, [x], {})[0] == x).all()

@@ -7,10 +7,10 @@ import pytest
 from brimstone.ir.func import Module
 from brimstone.ir.interpreter import interpret
 from brimstone.passes.oracle import difference
-from brimstone.runtime.threads import shared_threads
+from brimstone.runtime.host import shared_host
 from brimstone.targets.llvm import road
-from brimstone.targets.llvm.memory import Pool
 from kit.convolutions import EDGES, convolution
+from kit.played import played
 from kit.tiling import arrays_for
 
 COMPILED = [
@@ -30,11 +30,11 @@ LARGER = [{"n": 3, "m": 17, "k": 33}, {"n": 2, "m": 31, "k": 48}, {"n": 9, "m": 
 def test_machine_code_does_what_the_interpreter_does(kind: str) -> None:
     func = convolution(kind)
     func.name = "main"
-    made = road.compile_step(Module([func]), Pool(), shared_threads())
+    made = road.compile_step(Module([func]), shared_host())
     names = [symbol.name for symbol in func.symbols]
     for every in [*EDGES, *LARGER]:
         sizes = {name: every[name] for name in names}
         arguments: list[Any] = arrays_for(func, sizes, whole=True)
         expected = interpret(Module([func]), *arguments)
-        assert difference(expected, made(arguments, sizes)) is None, sizes
+        assert difference(expected, played(made, arguments, sizes)) is None, sizes
     assert not made.code.refused

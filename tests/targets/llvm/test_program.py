@@ -7,10 +7,10 @@ import pytest
 
 from brimstone.ir.errors import ExecutionError
 from brimstone.ir.interpreter import interpret
-from brimstone.runtime.threads import shared_threads
+from brimstone.runtime.host import shared_host
 from brimstone.targets.llvm.code import Code
-from brimstone.targets.llvm.memory import Pool
 from brimstone.targets.llvm.program import PREPARED_AT_MOST, Program
+from kit.played import played
 from kit.texts import read
 
 F32 = np.float32
@@ -135,7 +135,7 @@ func @count<n: 0..64>(%c: tensor<[2], i64>, %x: tensor<[n, 2], f32>)
 
 
 def program(text: str) -> Program:
-    return Program(read(text), Code(read(text), {}), Pool(), shared_threads())
+    return Program(read(text), Code(read(text), {}), shared_host())
 
 
 def inputs(size: int) -> Any:
@@ -150,7 +150,7 @@ def inputs(size: int) -> Any:
 )
 def test_a_step_does_what_the_interpreter_does(text: str, size: int) -> None:
     x = inputs(size)
-    for mine, theirs in zip(program(text)([x], {}), interpret(read(text), x), strict=True):
+    for mine, theirs in zip(played(program(text), [x]), interpret(read(text), x), strict=True):
         assert mine.dtype == theirs.dtype
         assert mine.tolist() == theirs.tolist()
 
@@ -158,28 +158,28 @@ def test_a_step_does_what_the_interpreter_does(text: str, size: int) -> None:
 @pytest.mark.parametrize("holds", [True, False])
 def test_a_branch(holds: bool) -> None:
     x = inputs(3)
-    (found,) = program(BRANCH)([x, np.asarray(holds)], {})
+    (found,) = played(program(BRANCH), [x, np.asarray(holds)])
     assert found.tolist() == (x if holds else np.ones_like(x)).tolist()
 
 
 def test_results_are_read_only() -> None:
-    for result in program(MEMORY)([inputs(3)], {}):
+    for result in played(program(MEMORY), [inputs(3)]):
         assert not result.flags.writeable
 
 
 def test_many_sizes_one_after_another() -> None:
     step = program(LOOP)
     for size in (*range(PREPARED_AT_MOST), 3):
-        assert step([inputs(size)], {})[0].tolist() == np.cumsum(inputs(size), axis=0).tolist()
+        assert played(step, [inputs(size)])[0].tolist() == np.cumsum(inputs(size), axis=0).tolist()
 
 
 def test_a_size_outside_its_bounds() -> None:
     with pytest.raises(ExecutionError, match="the size n is 65"):
-        program(LOOP)([inputs(65)], {})
+        played(program(LOOP), [inputs(65)])
 
 
 def test_what_fails_names_its_line() -> None:
     text = LOOP.replace("step.row %x, %i", "step.row %sums, %i").replace("trip = n", "trip = n + 1")
     with pytest.raises(ExecutionError, match=r"step\.row.*index 2") as caught:
-        program(text)([inputs(2)], {})
+        played(program(text), [inputs(2)])
     assert str(caught.value.location).startswith("model.py:")

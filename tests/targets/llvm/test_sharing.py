@@ -10,16 +10,16 @@ import brimstone as bs
 from brimstone import tiles
 from brimstone.ir.func import Module
 from brimstone.passes.copying import copy_module
+from brimstone.runtime.host import Host
 from brimstone.runtime.steps import prepare
-from brimstone.runtime.threads import Threads
 from brimstone.targets.llvm import sharing
-from brimstone.targets.llvm.memory import Pool
 from brimstone.targets.llvm.road import compile_step
 from brimstone.targets.llvm.sharing import CHUNKS, LEAST, WORTH, cut
 from kit.agreement import dtype_of, program, trials
 from kit.loops import same_bits
+from kit.played import played
 
-ALONE, MANY = Threads(1), Threads(5)
+ALONE, MANY = Host(1), Host(5)
 PROGRAMS = 10
 
 
@@ -52,9 +52,9 @@ def test_a_launch_is_cut_where_it_is_worth_it(
     assert cut(work, grid, threads) == expected
 
 
-def results(module: Module, threads: Threads, arguments: Any) -> tuple[Any, ...]:
+def results(module: Module, host: Host, arguments: Any) -> tuple[Any, ...]:
     """What a program makes of arguments."""
-    return compile_step(prepare(copy_module(module)), Pool(), threads)(arguments, {})
+    return played(compile_step(prepare(copy_module(module)), host), arguments)
 
 
 @pytest.mark.usefixtures("smallest")
@@ -136,12 +136,12 @@ def test_python_threads_share_them_too() -> None:
     with bs.device("cpu"):
         x = bs.tensor(np.random.default_rng(0).standard_normal((64, 512), np.float32))
         lowered = bs.jit(lambda x: bs.softmax(x @ x.permute(1, 0), -1)).lower(x).ir
-    step = compile_step(prepare(copy_module(lowered)), Pool(), MANY)
-    (expected,), wrong = step([np.asarray(x)], {}), list[int]()
+    step = compile_step(prepare(copy_module(lowered)), MANY)
+    (expected,), wrong = played(step, [np.asarray(x)]), list[int]()
 
     def work(number: int) -> None:
         for _ in range(20):
-            if not same_bits(step([np.asarray(x)], {})[0], expected):
+            if not same_bits(played(step, [np.asarray(x)])[0], expected):
                 wrong.append(number)
 
     with ThreadPoolExecutor(4) as threads:

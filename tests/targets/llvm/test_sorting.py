@@ -14,11 +14,11 @@ from brimstone.ir.interpreter import interpret
 from brimstone.ir.types import Tensor
 from brimstone.passes.machine import Machine
 from brimstone.passes.oracle import difference
-from brimstone.runtime.threads import shared_threads
+from brimstone.runtime.host import shared_host
 from brimstone.targets.llvm import road
-from brimstone.targets.llvm.memory import Pool
 from brimstone.targets.llvm.program import Program
 from brimstone.targets.llvm.schedules import chooser
+from kit.played import played
 from kit.special import special
 
 N, M, K = Symbol("n", 0, 8), Symbol("m", 0, 1 << 20), Symbol("k", 1, 1 << 20)
@@ -40,7 +40,7 @@ def program(
     places = builder.emit(tensor.Iota, shape=(N, M), axis=1, dtype=i64)
     sort = builder.emit_all(tensor.Sort, [*func.arguments, places], axis=1, **named)
     builder.emit_all(Return, sort)
-    made = road.compile_step(Module([func]), Pool(), shared_threads())
+    made = road.compile_step(Module([func]), shared_host())
     assert not made.code.refused
     return func, made
 
@@ -53,7 +53,7 @@ def agree(func: Func, made: Program, lines: int, length: int, count: int = 1) ->
         rng.choice(rng.choice(special(each.dtype), 9), (lines, length)) for each in func.arguments
     ]
     expected = interpret(Module([func]), *given, sizes=sizes)
-    assert difference(expected, made(given, sizes)) is None, sizes
+    assert difference(expected, played(made, given, sizes)) is None, sizes
 
 
 @pytest.mark.parametrize("dtype", [f32, f64, bf16, i8, boolean], ids=str)
@@ -80,4 +80,4 @@ def test_candidates_that_get_better_all_the_time(monkeypatch: pytest.MonkeyPatch
     func, made = program([f32], monkeypatch, keys=1, descending=True, count=K)
     x = np.arange(3000, dtype=np.float32).reshape(2, 1500)
     sizes = {"n": 2, "m": 1500, "k": 7}
-    assert difference(interpret(Module([func]), x, sizes=sizes), made([x], sizes)) is None
+    assert difference(interpret(Module([func]), x, sizes=sizes), played(made, [x], sizes)) is None

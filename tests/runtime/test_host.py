@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from brimstone.ir.payloads import Array
-from brimstone.runtime.threads import MOST, VARIABLE, Threads, shared_threads
+from brimstone.runtime.host import MOST, VARIABLE, Host, shared_host
 from brimstone.targets.cores import usable_cores
 from brimstone.targets.script import Act, Kind, Launch, Place, Script
 
@@ -61,9 +61,9 @@ with bs.device("cpu"):
 @pytest.fixture
 def asked_again() -> Iterator[None]:
     """The variable is read in the test, and after it."""
-    shared_threads.cache_clear()
+    shared_host.cache_clear()
     yield
-    shared_threads.cache_clear()
+    shared_host.cache_clear()
 
 
 def run(script: str, threads: str) -> subprocess.CompletedProcess[str]:
@@ -81,7 +81,7 @@ def test_there_are_as_many_as_one_says(
     said: str, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(VARIABLE, said)
-    assert shared_threads().count == count
+    assert shared_host().count == count
 
 
 @pytest.mark.usefixtures("asked_again")
@@ -89,12 +89,12 @@ def test_there_are_as_many_as_one_says(
 def test_a_number_that_is_none_is_refused(said: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, said)
     with pytest.raises(ValueError, match=f"{VARIABLE} is '{said}', no number from 1 to {MOST}"):
-        shared_threads()
+        shared_host()
 
 
 def done(script: Script, addresses: list[int], slots: Array) -> int:
     """What doing a script comes to."""
-    return Threads(2).prepared(script)(np.array(addresses, np.uint64), slots)(0)
+    return Host(2).prepared(script)(np.array(addresses, np.uint64), slots)(0)
 
 
 def test_a_kernel_that_needs_more_memory_than_there_is() -> None:
@@ -137,7 +137,7 @@ def test_arrays_that_are_alive_at_once_share_no_byte(seed: int) -> None:
     alive = [
         *zip(begins.tolist(), ends.tolist(), draws.integers(0, 1000, 60).tolist(), strict=True)
     ]
-    offsets, total = Threads(1).pack(alive)
+    offsets, total = Host(1).pack(alive)
     used = np.zeros((71, total), np.int64)
     for (begin, end, size), offset in zip(alive, offsets, strict=True):
         assert offset % 64 == 0
@@ -148,7 +148,7 @@ def test_arrays_that_are_alive_at_once_share_no_byte(seed: int) -> None:
 
 def test_more_bytes_than_can_be_counted() -> None:
     with pytest.raises(MemoryError, match=f"no memory for 2 arrays of {2**63 + 63} bytes"):
-        Threads(1).pack([(0, 5, 2**63 - 1), (1, 6, 64)])
+        Host(1).pack([(0, 5, 2**63 - 1), (1, 6, 64)])
 
 
 @pytest.mark.parametrize("more", [FORK, DAEMON], ids=["a fork", "an end amid work"])

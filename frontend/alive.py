@@ -1,0 +1,111 @@
+"""Which tensors are alive and hold memory, told to a person who has run out of it.
+
+Comes in: nothing; Python's collector knows all objects. Goes out: lines of text: the largest
+tensors, the lines that made them, how many more there are, and the bytes of all.
+Never: a note taken while all goes well. Nor is a buffer looked at: it is counted once, whoever
+holds it, and how large it is follows from the type of a tensor that it belongs to.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections import Counter
+from collections.abc import Iterator
+from math import prod
+from typing import Any, NamedTuple
+
+from ..ir.locations import Location
+from ..ir.types import Tensor as TensorType
+from .bundle import Bundle
+from .dtypes import OF_IR
+from .node import Node
+
+MOST_LINES = 8
+_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+
+
+class Made(NamedTuple):
+    """What is said of a tensor: its type, and the line that made it."""
+
+    type: TensorType
+    location: Location
+
+
+def alive() -> list[str]:
+    """The tensors that hold memory: those of one shape from one line together, largest first."""
+    objects = gc.get_objects()
+    counts = Counter(_held(objects))
+    if not counts:
+        return ["alive: no tensors"]
+    bytes_ = {made: bytes_of(made.type) * count for made, count in counts.items()}
+    largest = sorted(counts, key=bytes_.__getitem__, reverse=True)
+    names = _names(objects)
+    lines = [f"alive: {_tensors(counts.total())}, {amount(sum(bytes_.values()))}"]
+    for made in largest[:MOST_LINES]:
+        several = f"{counts[made]} × " if counts[made] > 1 else ""
+        line = f"  {amount(bytes_[made]):>10}  {several}{named(made.type)}"
+        lines.append(line + _origin(made.location, names))
+    rest = largest[MOST_LINES:]
+    if rest:
+        more = sum([counts[made] for made in rest])
+        lines.append(f"  and {more} more, {amount(sum([bytes_[made] for made in rest]))}")
+    return lines
+
+
+def named(type_: TensorType) -> str:
+    """A type as users know it: `float32[2, 3]`."""
+    return f"{OF_IR[type_.dtype]}[{', '.join(map(str, type_.shape))}]"
+
+
+def bytes_of(type_: TensorType) -> int:
+    """The bytes of a tensor whose sizes are plain."""
+    return prod([int(size) for size in type_.shape]) * type_.dtype.itemsize  # pyright: ignore[reportArgumentType]
+
+
+def amount(count: int) -> str:
+    """Bytes as people read them: `640 bytes`, `1.5 GiB`."""
+    power = min(max(count.bit_length() - 1, 0) // 10, len(_UNITS) - 1)
+    return f"{count / (1 << 10 * power):.{1 if power else 0}f} {_UNITS[power]}"
+
+
+def _held(objects: list[Any]) -> Iterator[Made]:
+    """One for each buffer that tensors, or trees whose leaves are still to be made, hold."""
+    found: dict[Any, Made] = {}
+    for each in objects:
+        for key, made in _buffers(each):
+            if key not in found or not found[key].location:
+                found[key] = made
+    yield from found.values()
+
+
+def _buffers(each: Any) -> Iterator[tuple[Any, Made]]:
+    """The buffers of one object, each with what tells it from others; another thread may be about
+    to make the object."""
+    if type(each) is Node:
+        buffer = getattr(each, "buffer", None)
+        if buffer is not None:
+            yield id(buffer), Made(each.type, each.location)
+    elif type(each) is Bundle:
+        buffers = getattr(each, "buffers", None)
+        if buffers is not None:
+            for place, type_ in enumerate(each.kind.types):
+                yield (id(buffers), place), Made(type_, each.location)
+
+
+def _names(objects: list[Any]) -> dict[Location, str]:
+    """The names of compiled functions, by where they begin: the line of what they return."""
+    from .jit import Jitted  # which stands on this module
+
+    compiled = [each for each in objects if type(each) is Jitted]
+    return {each.location: getattr(each, "__qualname__", "") for each in compiled}
+
+
+def _origin(location: Location, names: dict[Location, str]) -> str:
+    if not location:
+        return ""
+    name = names.get(location)
+    return f"  returned by {name}, {location}" if name else f"  made at {location}"
+
+
+def _tensors(count: int) -> str:
+    return "1 tensor" if count == 1 else f"{count} tensors"

@@ -1,0 +1,160 @@
+"""Arrays in memory of the native core, or in memory that it is lent.
+
+Comes in: what the core made, or an array of the host. Goes out: `Arrays`, which one native call
+hands on however many they are; and host arrays that show the memory.
+Never: memory given back while somebody reads it, here or in the core.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Any, NamedTuple, overload
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from ..ir.payloads import Array
+from ..targets.script import Form, NoMemory
+from .native import State, core, ffi
+from .streams import leave_behind
+
+_LENT: dict[int, Array] = {}
+"""Arrays of others, by their tickets."""
+_TICKETS = count(1)
+_AT_ONCE = 64
+
+
+class Arrays(Sequence["Arrays"]):
+    """Arrays that are held together, of these forms."""
+
+    __slots__ = ("__weakref__", "forms", "native")
+
+    def __init__(self, native: Any, forms: tuple[Form, ...]) -> None:
+        self.native, self.forms = native, forms
+
+    def __len__(self) -> int:
+        return len(self.forms)
+
+    @overload
+    def __getitem__(self, place: int) -> "Arrays": ...
+
+    @overload
+    def __getitem__(self, place: slice) -> "Arrays": ...
+
+    def __getitem__(self, place: int | slice) -> "Arrays":
+        chosen = range(len(self.forms))[place]
+        if isinstance(chosen, int):
+            chosen = range(chosen, chosen + 1)
+        part = core().brimstone_part(self.native, chosen.start, chosen.start + len(chosen))
+        return Arrays(owned(part), self.forms[chosen.start : chosen.start + len(chosen)])
+
+    def wait(self) -> None:
+        """Return when all are computed; an error says why one could not be."""
+        wait, native = core().brimstone_wait, self.native
+        try:
+            while (state := wait(native)) == State.PENDING:  # in between Python looks at signals
+                pass
+        except BaseException:
+            leave_behind()
+            raise
+        if state != State.READY:
+            raise self._error(state)
+
+    def array(self) -> Array:
+        """The contents, which nobody may change, of one that is alone, when it is computed."""
+        self.wait()
+        (form,) = self.forms
+        return shown(self.native, form, read_only=True)
+
+    def _error(self, state: int) -> Exception:
+        if state == State.STOPPED:
+            return RuntimeError("the process is about to end, and computes nothing any more")
+        why: Any = core().brimstone_why(self.native)
+        failed = FAILED.get(why.program)
+        return failed(why.action) if failed else MemoryError("there was no memory for a kernel")
+
+
+FAILED: WeakValueDictionary[int, Callable[[int], MemoryError]] = WeakValueDictionary()
+"""For each program what is wrong where an action had no memory."""
+
+
+class Lent(Arrays):
+    """An array of somebody else, who has it back as soon as it is not used any more."""
+
+    __slots__ = ()
+
+    def __del__(self) -> None:
+        self.native = None
+        if _LENT:
+            take_back()
+
+
+def owned(native: Any, bytes: int = 0) -> Any:
+    """Arrays that the core made, dropped when nobody has them any more; or so many bytes could not
+    be had."""
+    if not native:
+        raise NoMemory(bytes)
+    return ffi.gc(native, core().brimstone_drop)
+
+
+def shown(native: Any, form: Form, read_only: bool) -> Array:
+    """A host array on the memory of the first of some arrays, which lives as long."""
+    address = ffi.gc(core().brimstone_address(native, 0), _Holder(native))
+    memory: Any = ffi.buffer(address, form.size)
+    array = np.ndarray(form.shape, form.storage, memory)
+    if read_only:
+        array.flags.writeable = False
+    return array
+
+
+class _Holder:
+    """Holds arrays for as long as it is held itself."""
+
+    __slots__ = ("native",)
+
+    def __init__(self, native: Any) -> None:
+        self.native = native
+
+    def __call__(self, address: Any) -> None:
+        """Nobody has the address any more; the arrays go with this."""
+
+
+def empty(shape: tuple[int, ...], storage: Any) -> Array:
+    """A host array in memory of the core, whose contents nobody knows."""
+    form = Form(shape, storage)
+    native = owned(core().brimstone_empty(form.size), form.size)
+    return shown(native, form, read_only=False)
+
+
+def lent(array: Array) -> Lent:
+    """A host array, row-major and aligned, that nobody will change."""
+    take_back()
+    ticket = next(_TICKETS)
+    _LENT[ticket] = array
+    address = ffi.cast("void *", array.__array_interface__["data"][0])
+    native = core().brimstone_borrow(address, array.nbytes, ticket)
+    return Lent(owned(native), (Form(array.shape, array.dtype),))
+
+
+def take_back() -> None:
+    """Let go of what was lent and is not used any more."""
+    tickets: Any = ffi.new("int64_t[]", _AT_ONCE)
+    while found := core().brimstone_returned(tickets, _AT_ONCE):
+        for ticket in tickets[0:found]:
+            _LENT.pop(ticket, None)
+
+
+class Use(NamedTuple):
+    """Bytes of memory: used, the most that were used at once, kept for arrays to come, and how many
+    are kept at most; and how often the system was asked for some."""
+
+    used: int
+    most_used: int
+    kept: int
+    kept_at_most: int
+    asked: int
+
+
+def use() -> Use:
+    """What the core's arrays use now."""
+    found: Any = core().brimstone_memory()
+    return Use(found.used, found.most_used, found.kept, found.kept_at_most, found.asked)

@@ -1,0 +1,92 @@
+"""Steps that are one native call each.
+
+Comes in: a `Plan`. Goes out: a `Call`, which hands arrays to the core and has those that it makes
+at once, though they may still have to be computed.
+Never: a plan that goes while the core runs it.
+"""
+
+from collections.abc import Sequence
+from itertools import count
+from typing import Any
+
+from ..targets.script import Plan, Result
+from .arrays import FAILED, Arrays, owned
+from .native import core, ffi
+from .scripts import written
+from .streams import Streams
+
+_NUMBERS = count(1)
+_ENDING: list[tuple[Any, Any]] = []
+"""Programs that nobody can call any more and that are still to run, with what they need."""
+
+
+class Call:
+    """Called with arrays, in pieces: the arrays that a program makes of them."""
+
+    __slots__ = (
+        "__weakref__", "_admit", "_bytes", "_call", "_forms", "_native", "_streams", "failed",
+    )  # fmt: skip
+
+    def __init__(self, streams: Streams, plan: Plan) -> None:
+        number = next(_NUMBERS)
+        end_programs()
+        record, held = _record(plan, number)
+        native = core().brimstone_new_program(record)
+        if not native:
+            raise MemoryError("there is no memory for a program")
+        self._native = ffi.gc(native, _End((record, held, plan.held)))
+        self._admit, self._call = core().brimstone_admit, core().brimstone_call
+        self._forms = tuple([each.form for each in plan.results])
+        self._streams, self.failed = streams, plan.failed
+        self._bytes = plan.arena + sum(plan.made)
+        FAILED[number] = self.failed
+
+    def __call__(self, pieces: Sequence[Sequence[Any]]) -> Arrays:
+        natives: list[Any] = []
+        for piece in pieces:
+            if isinstance(piece, Arrays):
+                natives.append(piece.native)
+            else:
+                natives += [each.native for each in piece]
+        stream, native = self._streams.own, self._native
+        while not self._admit(stream, native):  # in between Python looks at signals
+            pass
+        given: Any = ffi.new("brimstone_arrays *[]", natives)
+        made = self._call(stream, native, given, len(natives))
+        return Arrays(owned(made, self._bytes), self._forms)
+
+
+class _End:
+    """What is called when nobody can call a program any more."""
+
+    __slots__ = ("end", "held")
+
+    def __init__(self, held: Any) -> None:
+        self.held, self.end = held, core().brimstone_end_program
+
+    def __call__(self, native: Any) -> None:
+        if not self.end(native):
+            _ENDING.append((native, self.held))
+
+
+def end_programs() -> None:
+    """Let go of programs that have run meanwhile."""
+    for _ in range(len(_ENDING)):
+        native, held = _ENDING.pop(0)
+        _End(held)(native)
+
+
+def _record(plan: Plan, number: int) -> tuple[Any, Any]:
+    """A plan as the core has it, and what must live as long."""
+    script, held = written(plan.script)
+    slots: Any = ffi.new("uint64_t[]", plan.slots)
+    numbers: Any = ffi.new("brimstone_number[]", [tuple(each) for each in plan.numbers])
+    made: Any = ffi.new("int64_t[]", plan.made)
+    results: Any = ffi.new("brimstone_result[]", [_result(each) for each in plan.results])
+    counts = len(plan.slots), len(plan.numbers), plan.inputs, len(plan.made), len(plan.results)
+    given = (slots, numbers, made, results, *counts, plan.arena, plan.work, number)
+    return ffi.new("brimstone_plan *", (script[0], *given)), (held, slots, numbers, made, results)
+
+
+def _result(result: Result) -> tuple[int, int, int, int]:
+    return result.address, result.offset, result.form.size, result.whole

@@ -1,0 +1,82 @@
+"""The host: the threads that kernels run on, and the memory that they use.
+
+Comes in: how many threads there are to be; scripts, plans, shapes. Goes out: arrays, and what does
+scripts and plans without the GIL.
+Never: an order among launches that are run at once; or a thread that waits for them and does not do
+its share.
+"""
+
+import atexit
+import os
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Any
+
+from ..ir.payloads import Array
+from ..targets.cores import usable_cores
+from ..targets.script import Plan, Script
+from . import arrays
+from .calls import Call
+from .native import core, ffi
+from .scripts import Prepared
+from .streams import Streams
+
+VARIABLE = "BRIMSTONE_THREADS"
+MOST = 1024
+
+
+class Host:
+    """So many threads; those beside the caller are started when there is work for them."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._native = core().brimstone_new_threads(count)
+        if not self._native:
+            raise MemoryError("there is no memory for threads")
+        self._streams = Streams(self._native)
+
+    def prepared(self, script: Script) -> Callable[[Array, Array], Callable[[int], int]]:
+        """From addresses and slots, which may change in between, to what does a script with them,
+        from an action on: it returns the action to go on with after a look at signals, or -1 less
+        the one for which there was no memory."""
+        return Prepared(self._native, script)
+
+    def program(self, plan: Plan) -> Call:
+        """From the arrays that a plan is given, in pieces, to those that it makes: at once where
+        there is little to do, else while this thread goes on."""
+        return Call(self._streams, plan)
+
+    def pack(self, alive: Iterable[tuple[int, int, int]]) -> tuple[list[int], int]:
+        """Where to put arrays, of which each is alive from one position to another one and has so
+        many bytes; and how many bytes that takes."""
+        listed = [(*each, 0) for each in alive]
+        intervals: Any = ffi.new("brimstone_interval[]", listed)
+        total = core().brimstone_pack(intervals, len(listed))
+        if total < 0:
+            bytes_ = sum(size for *_, size, _ in listed)
+            raise MemoryError(f"there is no memory for {len(listed)} arrays of {bytes_} bytes")
+        return [each.offset for each in intervals], total
+
+    def empty(self, shape: tuple[int, ...], storage: Any) -> Array:
+        """An array whose contents nobody knows; its memory goes back when it dies."""
+        return arrays.empty(shape, storage)
+
+    def lent(self, array: Array) -> arrays.Arrays:
+        """A host array, row-major and aligned, that nobody will change."""
+        return arrays.lent(array)
+
+    def wait(self) -> None:
+        """Return when all that this thread asked for is done."""
+        while not core().brimstone_idle(self._streams.own):  # in between Python looks at signals
+            pass
+
+
+@cache
+def shared_host() -> Host:
+    """That of all devices: as many threads as BRIMSTONE_THREADS says, else one for each core that
+    this process may use."""
+    wanted = os.environ.get(VARIABLE) or str(usable_cores())
+    if not wanted.isdecimal() or not 1 <= int(wanted) <= MOST:
+        raise ValueError(f"{VARIABLE} is {wanted!r}, no number from 1 to {MOST}")
+    atexit.register(core().brimstone_stop)  # before machine code goes
+    return Host(int(wanted))

@@ -1,0 +1,144 @@
+#include "array.hpp"
+
+#include <algorithm>
+#include <array>
+#include <new>
+#include <utility>
+
+#include "memory.hpp"
+
+namespace brimstone {
+namespace {
+
+constexpr size_t AT_ONCE = 64;
+
+// What is said of an array of no more bytes lies behind them, in the same block.
+constexpr size_t SMALL = 4096;
+constexpr size_t LINE = 64;
+
+size_t lines(size_t bytes) noexcept { return (bytes + LINE - 1) / LINE * LINE; }
+
+// Borrowed arrays that nobody holds any more, each with the one before it as its base.
+std::atomic<Array *> given_back = nullptr;
+
+Array *place(void *block, void *address, size_t bytes, State state) noexcept {
+    if (!block) return nullptr;
+    return new (block) Array{static_cast<char *>(address), bytes, nullptr, 0, nullptr, {}, state, 1};
+}
+
+// Whether there are no more holders.
+bool let_go(Array &array) noexcept {
+    if (array.holders.load(std::memory_order_acquire) == 1) return true;
+    return array.holders.fetch_sub(1, std::memory_order_acq_rel) == 1;
+}
+
+void give_back(Array *array) noexcept {
+    array->base = given_back.load(std::memory_order_relaxed);
+    while (!given_back.compare_exchange_weak(array->base, array, std::memory_order_release)) {
+    }
+}
+
+size_t bytes_of(int64_t count) noexcept {
+    return sizeof(brimstone_arrays) + static_cast<size_t>(count) * sizeof(Array *);
+}
+
+}  // namespace
+
+bool make(std::span<const int64_t> bytes, Stream *stream, std::span<Array *> made) noexcept {
+    std::array<Block, 2 * AT_ONCE> room;
+    for (size_t done = 0; done < bytes.size(); done += AT_ONCE) {
+        const size_t end = std::min(done + AT_ONCE, bytes.size());
+        size_t count = 0;
+        for (size_t i = done; i < end; ++i) {
+            const auto size = static_cast<size_t>(bytes[i]);
+            room[count++] = {nullptr, size <= SMALL ? lines(size) + sizeof(Array) : size};
+            if (size > SMALL) room[count++] = {nullptr, sizeof(Array)};
+        }
+        if (!blocks().take(std::span(room).first(count))) {
+            drop(made.first(done));
+            return false;
+        }
+        const Block *next = room.data();
+        for (size_t i = done; i < end; ++i) {
+            const auto size = static_cast<size_t>(bytes[i]);
+            char *address = static_cast<char *>((next++)->start);
+            void *record = size <= SMALL ? address + lines(size) : (next++)->start;
+            made[i] = place(record, address, size, stream ? State::PENDING : State::READY);
+            made[i]->stream = stream;
+        }
+    }
+    return true;
+}
+
+Array *part_of(Array &base, int64_t offset, size_t bytes, Stream *stream) noexcept {
+    Array *made = place(blocks().take(sizeof(Array)), base.address + offset, bytes, State::PENDING);
+    if (!made) return nullptr;
+    made->base = hold(&base);
+    made->stream = stream;
+    return made;
+}
+
+Array *borrow(void *address, size_t bytes, int64_t ticket) noexcept {
+    Array *made = place(blocks().take(sizeof(Array)), address, bytes, State::READY);
+    if (made) made->ticket = ticket;
+    return made;
+}
+
+void drop(std::span<Array *const> arrays) noexcept {
+    std::array<Block, 2 * AT_ONCE> unused;
+    size_t count = 0;
+    for (Array *array : arrays) {
+        while (array && let_go(*array)) {
+            Array *base = array->base;
+            if (array->ticket) {
+                give_back(array);
+                break;
+            }
+            if (count + 2 > unused.size()) {
+                blocks().give(std::span(unused).first(count));
+                count = 0;
+            }
+            const bool is_small = !base && array->bytes <= SMALL;
+            if (is_small) {
+                unused[count++] = {array->address, lines(array->bytes) + sizeof(Array)};
+            } else {
+                if (!base) unused[count++] = {array->address, array->bytes};
+                unused[count++] = {array, sizeof(Array)};
+            }
+            array = base;
+        }
+    }
+    blocks().give(std::span(unused).first(count));
+}
+
+size_t returned(std::span<int64_t> tickets) noexcept {
+    Array *array = given_back.exchange(nullptr, std::memory_order_acquire);
+    size_t count = 0;
+    for (; array && count < tickets.size(); ++count) {
+        tickets[count] = array->ticket;
+        blocks().give(std::exchange(array, array->base), sizeof(Array));
+    }
+    while (array) give_back(std::exchange(array, array->base));
+    return count;
+}
+
+brimstone_arrays *new_arrays(int64_t count) noexcept {
+    void *block = blocks().take(bytes_of(count));
+    if (!block) return nullptr;
+    auto *made = new (block) brimstone_arrays{1, count};
+    std::ranges::fill(made->items(), nullptr);
+    return made;
+}
+
+brimstone_arrays *hold(brimstone_arrays *arrays) noexcept {
+    arrays->holders.fetch_add(1, std::memory_order_relaxed);
+    return arrays;
+}
+
+void drop(brimstone_arrays *arrays) noexcept {
+    if (!arrays || arrays->holders.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
+    drop(arrays->items());
+    blocks().give(arrays, bytes_of(arrays->count));
+}
+
+}  // namespace brimstone

@@ -1,0 +1,204 @@
+#include "program.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <numeric>
+#include <utility>
+
+#include "launch.hpp"
+#include "stream.hpp"
+
+namespace brimstone {
+namespace {
+
+// Of the tasks that nobody uses, and of how many are under way.
+std::mutex &tasks = *new std::mutex;
+
+size_t size(int64_t count) noexcept { return static_cast<size_t>(count); }
+
+}  // namespace
+
+void lock_tasks() noexcept { tasks.lock(); }
+void unlock_tasks() noexcept { tasks.unlock(); }
+
+Task::Task(Program &called)
+    : program(called),
+      addresses(size(1 + called.plan().input_count + called.plan().made_count)),
+      slots(called.plan().slots, called.plan().slots + called.plan().slot_count) {}
+
+bool Task::run(Pool &pool, const Stream &stream, Time end) noexcept {
+    const brimstone_plan &plan = program.plan();
+    if (!begun_) {
+        if (!inputs_are_ready(stream, end)) return false;
+        begin();
+    }
+    if (!failed_) {
+        const auto wanted = [](const void *task) {
+            return static_cast<const Task *>(task)->is_wanted();
+        };
+        position = brimstone::run(pool, plan.script, addresses.data(), slots.data(), position, end,
+                                  wanted, this);
+        if (position < 0) {
+            failed_ = true;
+            failure_ = {plan.number, -1 - position};
+        } else if (position < plan.script.action_count || stopping()) {
+            return false;
+        }
+    }
+    settle(failed_ ? State::FAILED : State::READY);
+    return true;
+}
+
+// Whether somebody but this task holds a result.
+bool Task::is_wanted() const noexcept {
+    if (results->holders.load(std::memory_order_relaxed) > 1) return true;
+    return std::ranges::any_of(results->items(), [](const Array *array) {
+        return array->holders.load(std::memory_order_relaxed) > 1;
+    });
+}
+
+// Those that this stream computes are: it does so in order.
+bool Task::inputs_are_ready(const Stream &stream, Time end) noexcept {
+    for (brimstone_arrays *piece : pieces)
+        for (Array *array : piece->items()) {
+            while (array->state.load(std::memory_order_acquire) == State::PENDING) {
+                if (array->stream == &stream || Clock::now() > end || stopping()) return false;
+                array->stream->wait(*array);
+            }
+            if (array->state.load(std::memory_order_acquire) == State::FAILED && !failed_) {
+                failed_ = true;
+                failure_ = array->failure;
+            }
+        }
+    return true;
+}
+
+void Task::begin() noexcept {
+    begun_ = true;
+    if (failed_) return;
+    const brimstone_plan &plan = program.plan();
+    for (const brimstone_number &number : std::span(plan.numbers, size(plan.number_count))) {
+        const void *from = reinterpret_cast<const void *>(addresses[size(number.address)]);
+        slots[size(number.slot)] = 0;
+        std::memcpy(&slots[size(number.slot)], from, size(number.bytes));
+    }
+}
+
+// Of the results, some may be what the task was given, which stays what it is.
+void Task::settle(State state) noexcept {
+    for (Array *array : results->items()) {
+        if (array->state.load(std::memory_order_relaxed) != State::PENDING) continue;
+        array->failure = failure_;
+        array->state.store(state, std::memory_order_release);
+    }
+}
+
+Program::Program(const brimstone_plan &plan)
+    : plan_(plan), bytes_(std::accumulate(plan.made, plan.made + plan.made_count, plan.arena)) {}
+
+Program::~Program() {
+    while (Task *task = unused_) {
+        unused_ = task->next;
+        delete task;
+    }
+}
+
+bool Program::under_way() const noexcept {
+    const std::lock_guard lock(tasks);
+    return under_way_ > 0;
+}
+
+Task *Program::call(std::span<brimstone_arrays *const> pieces, Stream *stream) noexcept {
+    Task *found = task();
+    if (!found) return nullptr;
+    try {
+        if (prepare(*found, pieces, stream)) return found;
+    } catch (const std::bad_alloc &) {
+    }
+    put_back(*found);
+    return nullptr;
+}
+
+Task *Program::task() noexcept {
+    {
+        const std::lock_guard lock(tasks);
+        ++under_way_;
+        if (Task *found = unused_) {
+            unused_ = found->next;
+            return found;
+        }
+    }
+    try {
+        return new Task(*this);
+    } catch (const std::bad_alloc &) {
+        const std::lock_guard lock(tasks);
+        --under_way_;
+        return nullptr;
+    }
+}
+
+bool Program::prepare(Task &task, std::span<brimstone_arrays *const> pieces, Stream *stream) {
+    std::vector<Array *> &arrays = task.arrays;
+    arrays.clear();
+    for (brimstone_arrays *piece : pieces)
+        arrays.insert(arrays.end(), piece->items().begin(), piece->items().end());
+    if (arrays.size() != size(plan_.input_count)) return false;
+    arrays.resize(arrays.size() + size(plan_.made_count));
+    task.taken.assign(size(plan_.made_count), false);
+    task.pieces.reserve(pieces.size());
+    const auto made = std::span(arrays).last(task.taken.size());
+    if (!make({plan_.made, made.size()}, stream, made)) return false;
+    if (!take_results(task, stream)) return false;
+    for (size_t i = 0; i < arrays.size(); ++i)
+        task.addresses[i + 1] = reinterpret_cast<uint64_t>(arrays[i]->address);
+    for (brimstone_arrays *piece : pieces) task.pieces.push_back(hold(piece));
+    return true;
+}
+
+// What the program makes is held by its results, and by nobody else.
+bool Program::take_results(Task &task, Stream *stream) noexcept {
+    task.results = new_arrays(plan_.result_count);
+    bool enough = task.results != nullptr;
+    for (int64_t i = 0; enough && i < plan_.result_count; ++i) {
+        Array *array = result(task, plan_.results[i], stream);
+        task.results->items()[size(i)] = array;
+        enough = array != nullptr;
+    }
+    for (size_t i = 0; i < task.taken.size(); ++i)
+        if (!task.taken[i]) drop({&task.arrays[size(plan_.input_count) + i], 1});
+    if (!enough) drop(std::exchange(task.results, nullptr));
+    return enough;
+}
+
+Array *Program::result(Task &task, const brimstone_result &result, Stream *stream) noexcept {
+    Array *array = task.arrays[size(result.address - 1)];
+    if (!result.whole) return part_of(*array, result.offset, size(result.bytes), stream);
+    const int64_t number = result.address - 1 - plan_.input_count;
+    if (number < 0 || task.taken[size(number)]) return hold(array);
+    task.taken[size(number)] = true;
+    return array;
+}
+
+void Program::end(Task &task) noexcept {
+    for (brimstone_arrays *piece : task.pieces) drop(piece);
+    drop(task.results);
+    if (task.arena) drop({&task.arena, 1});
+    put_back(task);
+}
+
+void Program::put_back(Task &task) noexcept {
+    task.pieces.clear();
+    task.results = nullptr;
+    task.arena = nullptr;
+    task.position = 0;
+    task.begun_ = task.failed_ = false;
+    task.failure_ = {};
+    const std::lock_guard lock(tasks);
+    task.next = unused_;
+    unused_ = &task;
+    --under_way_;
+}
+
+}  // namespace brimstone

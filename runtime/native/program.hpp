@@ -1,0 +1,81 @@
+// Programs, and the tasks that are calls of them.
+//
+// Comes in: a plan; for each call the arrays that it is given. Goes out: arrays that are computed
+// when the task is done.
+// Never: memory that is missing when a task is under way, but what kernels need while they run.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "array.hpp"
+#include "brimstone.h"
+#include "pool.hpp"
+#include "script.hpp"
+
+namespace brimstone {
+
+class Program;
+
+// A call of a program. Its slots are those of the call before, so that only what differs is set.
+struct Task {
+    explicit Task(Program &called);
+
+    // Whether it is done, one way or the other; if not, it is to be run again.
+    bool run(Pool &pool, const Stream &stream, Time end) noexcept;
+
+    Program &program;
+    Task *next = nullptr;
+    Array *arena = nullptr;
+    brimstone_arrays *results = nullptr;
+    std::vector<brimstone_arrays *> pieces;
+    std::vector<uint64_t> addresses, slots;
+
+  private:
+    bool is_wanted() const noexcept;
+    bool inputs_are_ready(const Stream &stream, Time end) noexcept;
+    void begin() noexcept;
+    void settle(State state) noexcept;
+
+    std::vector<Array *> arrays;  // that it is given, and that it makes
+    std::vector<bool> taken;      // which of these are results
+    int64_t position = 0;         // of the next action
+    bool begun_ = false, failed_ = false;
+    Failure failure_;
+    friend class Program;
+};
+
+class Program {
+  public:
+    explicit Program(const brimstone_plan &plan);
+    ~Program();
+    Program(const Program &) = delete;
+    Program &operator=(const Program &) = delete;
+
+    const brimstone_plan &plan() const noexcept { return plan_; }
+    // What the arrays of one task take.
+    int64_t bytes() const noexcept { return bytes_; }
+
+    // A null pointer, if there is no memory.
+    Task *call(std::span<brimstone_arrays *const> pieces, Stream *stream) noexcept;
+    void end(Task &task) noexcept;
+    bool under_way() const noexcept;
+
+  private:
+    Task *task() noexcept;
+    bool prepare(Task &task, std::span<brimstone_arrays *const> pieces, Stream *stream);
+    bool take_results(Task &task, Stream *stream) noexcept;
+    Array *result(Task &task, const brimstone_result &result, Stream *stream) noexcept;
+    void put_back(Task &task) noexcept;
+
+    const brimstone_plan &plan_;
+    const int64_t bytes_;
+    Task *unused_ = nullptr;
+    int64_t under_way_ = 0;
+};
+
+// Nobody begins or ends a task between the two, as it must be when a process forks.
+void lock_tasks() noexcept;
+void unlock_tasks() noexcept;
+
+}  // namespace brimstone

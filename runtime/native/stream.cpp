@@ -1,0 +1,225 @@
+#include "stream.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <thread>
+#include <utility>
+
+#include "launch.hpp"
+#include "memory.hpp"
+
+namespace brimstone {
+namespace {
+
+// As `brimstone_plan` counts work: what is less is done before a runner would wake.
+constexpr int64_t LITTLE = int64_t{2} << 20;
+// Who waits does not run himself what is more, for he would not come back for a while.
+constexpr int64_t LONG = int64_t{256} << 20;
+constexpr int64_t TASKS_AT_MOST = 32;
+constexpr int64_t BYTES_AT_MOST = int64_t{256} << 20;
+
+// All streams, the last one first, and those that are closed. They are never destroyed.
+std::mutex &registry = *new std::mutex;
+Stream *all = nullptr;
+Stream *closed = nullptr;
+
+void lock_all() {
+    registry.lock();
+    for (Stream *stream = all; stream; stream = stream->next) stream->lock();
+    lock_tasks();
+}
+
+void unlock_all(bool in_child) {
+    unlock_tasks();
+    for (Stream *stream = all; stream; stream = stream->next) stream->unlock(in_child);
+    registry.unlock();
+}
+
+// Handlers that are registered first run last before a fork, and first after it.
+void watch_forks() {
+    static const int registered = [] {
+        blocks();
+        return pthread_atfork(lock_all, [] { unlock_all(false); }, [] { unlock_all(true); });
+    }();
+    static_cast<void>(registered);
+}
+
+}  // namespace
+
+bool Stream::admits(const Program &program) noexcept {
+    return wait_until([&] {
+        const bool fits = bytes_ + program.bytes() <= BYTES_AT_MOST;
+        return count_ == 0 || (count_ < TASKS_AT_MOST && fits);
+    });
+}
+
+bool Stream::wait(const Array &array) noexcept {
+    return wait_until(
+        [&] { return array.state.load(std::memory_order_acquire) != State::PENDING; });
+}
+
+bool Stream::wait_for_all() noexcept {
+    return wait_until([&] { return count_ == 0; });
+}
+
+template <typename Condition>
+bool Stream::wait_until(Condition holds) noexcept {
+    Lock lock(mutex_);
+    if (holds()) return true;
+    const Time end = Clock::now() + PATIENCE;
+    do {
+        if (running_ || !first_ || stopping() || (first_->program.plan().work > LONG && call_runner())) {
+            ++waiting_;
+            changed_.wait_until(lock, end);
+            --waiting_;
+        } else {
+            run_tasks(lock, end, holds);
+        }
+    } while (!holds() && Clock::now() < end);
+    return holds();
+}
+
+bool Stream::push(Task &task) noexcept {
+    Lock lock(mutex_);
+    if (!reserve(task)) return false;
+    task.next = nullptr;
+    (first_ ? last_->next : first_) = &task;
+    last_ = &task;
+    ++count_;
+    bytes_ += task.program.bytes();
+    if (running_) return true;
+    const int64_t little = pool_.threads() > 1 ? LITTLE : LONG;
+    if ((count_ == 1 && task.program.plan().work < little) || !call_runner())
+        run_tasks(lock, Time::max(), [] { return false; });
+    return true;
+}
+
+// Tasks are done one after the other, so that one piece of memory is enough for those that wait.
+bool Stream::reserve(Task &task) noexcept {
+    const auto bytes = task.program.plan().arena;
+    if (bytes == 0) return true;
+    if (!arena_ || arena_->bytes < static_cast<size_t>(bytes)) {
+        Array *larger = nullptr;
+        if (!make({&bytes, 1}, nullptr, {&larger, 1})) return false;
+        if (arena_) drop({&arena_, 1});
+        arena_ = larger;
+    }
+    task.arena = hold(arena_);
+    task.addresses[0] = reinterpret_cast<uint64_t>(arena_->address);
+    return true;
+}
+
+// Until it is enough, or time to come back. What is left then is for the runner, if there is one.
+template <typename Condition>
+void Stream::run_tasks(Lock &lock, Time end, Condition enough) noexcept {
+    running_ = true;
+    do {
+        Task &task = *first_;
+        lock.unlock();
+        const bool is_done = task.run(pool_, *this, end);
+        lock.lock();
+        if (is_done) finish(lock, task);
+    } while (first_ && !enough() && Clock::now() < end && !stopping());
+    running_ = false;
+    if (first_ && !stopping()) call_runner();
+    if (waiting_ > 0) changed_.notify_all();
+}
+
+// Memory is given back while the lock is not held, and while `running_` says that it is not over.
+void Stream::finish(Lock &lock, Task &task) noexcept {
+    first_ = task.next;
+    --count_;
+    bytes_ -= task.program.bytes();
+    Array *arena = first_ ? nullptr : std::exchange(arena_, nullptr);
+    if (waiting_ > 0) changed_.notify_all();
+    lock.unlock();
+    if (arena) drop({&arena, 1});
+    task.program.end(task);
+    lock.lock();
+}
+
+// Whether there is one.
+bool Stream::call_runner() noexcept {
+    if (!has_runner_) {
+        try {
+            std::thread([this] { live(); }).detach();
+        } catch (const std::exception &) {
+            return false;
+        }
+        has_runner_ = true;
+    }
+    wanted_ = true;
+    called_.notify_one();
+    return true;
+}
+
+// What the runner does until the process ends.
+void Stream::live() noexcept {
+    Lock lock(mutex_);
+    for (;;) {
+        called_.wait(lock, [this] { return wanted_; });
+        wanted_ = false;
+        if (first_ && !running_ && !stopping())
+            run_tasks(lock, Time::max(), [] { return false; });
+    }
+}
+
+void Stream::lock() noexcept {
+    while (!wait_for_all()) {
+    }
+    mutex_.lock();
+    while (count_ > 0 || running_) {
+        mutex_.unlock();
+        wait_for_all();
+        std::this_thread::yield();
+        mutex_.lock();
+    }
+}
+
+void Stream::unlock(bool in_child) noexcept {
+    if (in_child) {
+        has_runner_ = wanted_ = false;
+        waiting_ = 0;
+        new (&changed_) std::condition_variable;
+        new (&called_) std::condition_variable;
+    }
+    mutex_.unlock();
+}
+
+void Stream::end() noexcept {
+    Lock lock(mutex_);
+    ++waiting_;
+    changed_.wait(lock, [this] { return !running_; });
+    --waiting_;
+}
+
+Stream *open_stream(Pool &pool) noexcept {
+    watch_forks();
+    const std::lock_guard lock(registry);
+    for (Stream **place = &closed; *place; place = &(*place)->next_closed) {
+        if (&(*place)->pool() != &pool) continue;
+        return std::exchange(*place, (*place)->next_closed);
+    }
+    auto *made = new (std::nothrow) Stream(pool);
+    if (!made) return nullptr;
+    made->next = all;
+    all = made;
+    return made;
+}
+
+void close_stream(Stream *stream) noexcept {
+    const std::lock_guard lock(registry);
+    stream->next_closed = closed;
+    closed = stream;
+}
+
+void end_streams() noexcept {
+    stop();
+    const std::lock_guard lock(registry);
+    for (Stream *stream = all; stream; stream = stream->next) stream->end();
+}
+
+}  // namespace brimstone

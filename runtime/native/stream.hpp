@@ -1,0 +1,74 @@
+// Streams: what one thread asks for, done in order, while that thread goes on.
+//
+// Comes in: tasks. Goes out: tasks that are done, one after the other.
+// Never: two tasks of a stream at once; a task that waits while nobody is about to run it.
+//
+// Little work is done at once by who asks for it. For more, a stream has a runner, a thread that
+// sleeps while there is nothing to do. Who waits for an array runs what is before it himself, unless
+// the runner is at it, or it would take so long that nobody could stop him.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+
+#include "array.hpp"
+#include "pool.hpp"
+#include "program.hpp"
+#include "script.hpp"
+
+namespace brimstone {
+
+class Stream {
+  public:
+    explicit Stream(Pool &pool) noexcept : pool_(pool) {}
+    Stream(const Stream &) = delete;
+    Stream &operator=(const Stream &) = delete;
+
+    // These three wait for a while at most, and say whether it is so.
+    bool admits(const Program &program) noexcept;
+    bool wait(const Array &array) noexcept;
+    bool wait_for_all() noexcept;
+    // False if there is no memory.
+    bool push(Task &task) noexcept;
+
+    const Pool &pool() const noexcept { return pool_; }
+
+    // Between the two nothing is left to do, and nobody can ask for more, as it must be when a process
+    // forks; the child has no runner.
+    void lock() noexcept;
+    void unlock(bool in_child) noexcept;
+    void end() noexcept;
+
+    Stream *next = nullptr;  // of all, and of those that are closed
+    Stream *next_closed = nullptr;
+
+  private:
+    using Lock = std::unique_lock<std::mutex>;
+
+    template <typename Condition>
+    bool wait_until(Condition holds) noexcept;
+    template <typename Condition>
+    void run_tasks(Lock &lock, Time end, Condition enough) noexcept;
+    bool reserve(Task &task) noexcept;
+    void finish(Lock &lock, Task &task) noexcept;
+    bool call_runner() noexcept;
+    void live() noexcept;
+
+    Pool &pool_;
+    std::mutex mutex_;
+    std::condition_variable changed_, called_;
+    Task *first_ = nullptr, *last_ = nullptr;
+    Array *arena_ = nullptr;  // of the tasks that wait, one after the other
+    int64_t count_ = 0, bytes_ = 0;
+    int waiting_ = 0;
+    bool running_ = false;  // whether somebody runs tasks
+    bool has_runner_ = false, wanted_ = false;
+};
+
+// A stream that nobody else has; a null pointer if there is no memory.
+Stream *open_stream(Pool &pool) noexcept;
+void close_stream(Stream *stream) noexcept;
+// Nothing is run any more once this returns.
+void end_streams() noexcept;
+
+}  // namespace brimstone

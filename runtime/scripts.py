@@ -1,0 +1,68 @@
+"""Scripts as the native core has them.
+
+Comes in: a `Script`. Goes out: its records, and what does it with some memory.
+Never: a record that goes while it is used.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from ..ir.payloads import Array
+from ..targets.script import Kind, Launch, Script
+from .native import core, ffi
+
+_from_buffer: Any = ffi.from_buffer
+
+
+class Prepared:
+    """A script that is done by the thread which asks for it."""
+
+    __slots__ = ("_held", "_native", "_script")
+
+    def __init__(self, native: Any, script: Script) -> None:
+        self._native = native
+        self._script, self._held = written(script)
+
+    def __call__(self, addresses: Array, slots: Array) -> Callable[[int], int]:
+        """What does it with these."""
+        given: list[Any] = [_from_buffer("uint64_t[]", each) for each in (addresses, slots)]
+        return partial(_run, self, core().brimstone_run, self._native, self._script, *given)
+
+
+def _run(_: Prepared, run: Callable[..., int], *given: Any) -> int:
+    """Do a script, which is there for as long as this may be called."""
+    return run(*given)
+
+
+def written(script: Script) -> tuple[Any, list[Any]]:
+    """The record of a script, and what must live as long."""
+    launches: Any = ffi.new("brimstone_launch[]", len(script.launches))
+    places: Any = ffi.new("brimstone_place[]", script.places)
+    actions: Any = ffi.new("brimstone_action[]", script.actions)
+    held = [launches, places, actions]
+    for record, launch in zip(launches, script.launches, strict=True):
+        held.append(_record(record, launch))
+    for kind, first, count, _ in script.actions:
+        if kind in (Kind.SHARE, Kind.ALONE):
+            _number_chunks(launches[first : first + count])
+    counts = len(script.places), len(script.actions)
+    return ffi.new("brimstone_script *", (places, actions, launches, *counts)), held
+
+
+def _record(record: Any, launch: Launch) -> Any:
+    """Write down a launch; what this returns must live as long as the record does."""
+    offsets: Any = ffi.new("int64_t[]", launch.scratch)
+    record.code = ffi.cast("brimstone_kernel", launch.code)
+    record.scratch_offsets, record.scratch_count = offsets, len(launch.scratch)
+    record.room, record.slot, record.slot_count = launch.room, launch.slot, launch.slot_count
+    record.grid, record.axis, record.chunks = launch.grid, launch.axis, launch.chunks
+    return offsets
+
+
+def _number_chunks(records: Any) -> None:
+    """Count the chunks of launches that are run at once."""
+    first = 0
+    for record in records:
+        record.first = first
+        first += record.chunks

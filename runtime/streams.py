@@ -1,0 +1,37 @@
+"""The streams of this process's threads: what each asked for, done in order.
+
+Comes in: threads of the native core. Goes out: for each Python thread a stream of its own.
+Never: work that is lost: what a stream was asked for is done even when its thread has ended.
+"""
+
+from threading import local
+from typing import Any
+from weakref import WeakSet
+
+from .native import core, ffi
+
+
+class Streams(local):
+    """The stream of each thread, as `own`."""
+
+    def __init__(self, threads: Any) -> None:
+        self._threads = threads
+        self.renew()
+        _ALL.add(self)
+
+    def renew(self) -> None:
+        """Go on with another stream; the one that this thread had does what it was asked for."""
+        native = core().brimstone_open_stream(self._threads)
+        if not native:
+            raise MemoryError("there is no memory for a thread's stream")
+        self.own: Any = ffi.gc(native, core().brimstone_close_stream)
+
+
+_ALL = WeakSet[Streams]()
+
+
+def leave_behind() -> None:
+    """Let what this thread asks for next not wait for what it asked for before: somebody has
+    interrupted it."""
+    for streams in list(_ALL):
+        streams.renew()

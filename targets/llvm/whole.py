@@ -1,0 +1,69 @@
+"""A whole step as one native call.
+
+Comes in: the ops of a step, where sizes are known and the native core can do them all. Goes out: a
+`Plan` for the host.
+Never: a step of which something is left to Python.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ...ir import step
+from ...ir.types import Scalar
+from ...ir.values import AnyValue, Op
+from ..script import Form, Number, Plan, Result
+from .segment import no_memory
+from .writing import Writing, is_native
+
+if TYPE_CHECKING:
+    from .program import Preparation
+
+
+def is_whole(preparation: "Preparation", ops: Sequence[Op]) -> bool:
+    """Whether the native core can do all of a step, and gives back arrays of its own or of those it
+    was given."""
+    func = preparation.module.main
+    if any([isinstance(value.type, Scalar) for value in func.results]):
+        return False
+    known = {*func.arguments, *[op.array for op in ops if isinstance(op, step.Allocate)]}
+    known.difference_update([op.array for op in ops if isinstance(op, step.Free)])
+    return all([is_native(preparation, op) for op in ops]) and all(
+        [_memory_of(value) in known for value in func.results]
+    )
+
+
+def plan_of(preparation: "Preparation", ops: Sequence[Op]) -> Plan:
+    """What the host does for a step, in one call."""
+    func = preparation.module.main
+    written = Writing(preparation, ops, func.arguments)
+    kernels = [preparation.code(op) for op in ops if isinstance(op, step.Launch)]
+    numbers = [
+        Number(slot, written.addresses[value], value.dtype.storage.itemsize)
+        for slot, value in written.scalars
+    ]
+    return Plan(
+        script=written.script,
+        slots=written.slots,
+        numbers=numbers,
+        inputs=len(func.arguments),
+        made=[written.bytes(value) for value in written.made],
+        results=[_result(written, value) for value in func.results],
+        arena=written.arena,
+        work=written.work,
+        held=[kernel.code for kernel in kernels if kernel is not None],
+        failed=partial(no_memory, written.acts),
+    )
+
+
+def _result(written: Writing, value: AnyValue) -> Result:
+    root, offset = written.root(value)
+    form = Form(written.preparation.shape(value), value.dtype.storage)
+    whole = offset == 0 and form.size == written.bytes(root)
+    return Result(written.addresses[root], offset, form, whole)
+
+
+def _memory_of(value: AnyValue) -> AnyValue:
+    while isinstance(value.op, step.View):
+        value = value.op.array
+    return value

@@ -1,0 +1,102 @@
+// Arrays: they live as long as somebody holds them, and go where they came from.
+#include "array.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "check.hpp"
+#include "jobs.hpp"
+#include "memory.hpp"
+
+namespace brimstone {
+namespace {
+
+size_t in_use() { return blocks().statistics().in_use; }
+
+void test_many_at_once() {
+    const size_t before = in_use();
+    const std::vector<int64_t> bytes(200, 1000);
+    std::vector<Array *> made(200);
+    check(make(bytes, nullptr, made));
+    std::vector<char *> addresses;
+    for (Array *array : made) addresses.push_back(array->address);
+    std::ranges::sort(addresses);
+    for (size_t i = 1; i < addresses.size(); ++i) check(addresses[i] - addresses[i - 1] >= 1000);
+    Array *kept = hold(made[7]);
+    drop(made);
+    check(in_use() > before);
+    drop({&kept, 1});
+    check(in_use() == before);
+}
+
+void test_all_or_none() {
+    const size_t before = in_use();
+    std::vector<int64_t> bytes(100, 64);
+    bytes[90] = int64_t{1} << 60;
+    std::vector<Array *> made(100);
+    check(!make(bytes, nullptr, made));
+    check(in_use() == before);
+}
+
+void test_a_part_holds_the_whole() {
+    const size_t before = in_use();
+    const int64_t bytes = 4096;
+    Array *whole = nullptr;
+    check(make({&bytes, 1}, nullptr, {&whole, 1}));
+    Array *part = part_of(*whole, 64, 128, nullptr);
+    check(part->address == whole->address + 64);
+    drop({&whole, 1});
+    check(in_use() > before);
+    drop({&part, 1});
+    check(in_use() == before);
+}
+
+void test_what_is_borrowed_is_returned_once() {
+    const size_t before = in_use();
+    std::array<int64_t, 4> memory, tickets;
+    Array *whole = borrow(memory.data(), sizeof memory, 9);
+    Array *part = part_of(*whole, 8, 8, nullptr);
+    drop({&whole, 1});
+    check(returned(tickets) == 0);
+    drop({&part, 1});
+    check(returned(tickets) == 1 && tickets[0] == 9);
+    check(returned(tickets) == 0);
+    for (int64_t ticket = 1; ticket <= 6; ++ticket) {
+        Array *borrowed = borrow(memory.data(), sizeof memory, ticket);
+        drop({&borrowed, 1});
+    }
+    check(returned(tickets) == 4);
+    check(returned(tickets) == 2);
+    check(in_use() == before);
+}
+
+void test_many_threads() {
+    const size_t before = in_use();
+    const std::vector<int64_t> bytes(100, 100);
+    brimstone_arrays *shared = new_arrays(100);
+    check(make(bytes, nullptr, shared->items()));
+    in_threads(4, [&] {
+        for (int i = 0; i < 2000; ++i) {
+            brimstone_arrays *mine = new_arrays(2);
+            mine->items()[0] = hold(shared->items()[static_cast<size_t>(i % 100)]);
+            drop(hold(mine));
+            drop(mine);
+        }
+    });
+    drop(shared);
+    check(in_use() == before);
+}
+
+}  // namespace
+}  // namespace brimstone
+
+int main() {
+    using namespace brimstone;
+    test_many_at_once();
+    test_all_or_none();
+    test_a_part_holds_the_whole();
+    test_what_is_borrowed_is_returned_once();
+    test_many_threads();
+    return exit_status();
+}

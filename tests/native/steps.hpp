@@ -1,0 +1,107 @@
+// Programs that add, and the arrays that they work on.
+//
+// Comes in: how much to add, and how long that is to take. Goes out: a program from one array of
+// numbers to one array more.
+// Never: a sum that somebody else could have come to.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "brimstone.h"
+#include "program.hpp"
+#include "stream.hpp"
+
+namespace brimstone {
+
+constexpr size_t NUMBERS = 8;
+constexpr int64_t BYTES = NUMBERS * sizeof(int64_t);
+
+// Slots: the array to read, the one to write, the addend, milliseconds to sleep.
+inline void add(const uint64_t *slots, const int64_t *, const int64_t *) {
+    const auto *from = reinterpret_cast<const int64_t *>(slots[0]);
+    auto *to = reinterpret_cast<int64_t *>(slots[1]);
+    if (slots[3] > 0) std::this_thread::sleep_for(std::chrono::milliseconds(slots[3]));
+    for (size_t i = 0; i < NUMBERS; ++i) to[i] = from[i] + static_cast<int64_t>(slots[2]);
+}
+
+// Adds as often as there are actions; all but the last sum lie in the arena.
+struct Adding {
+    explicit Adding(int64_t addend, int64_t milliseconds = 0, int64_t work = 0, int64_t times = 1) {
+        const auto count = static_cast<size_t>(times);
+        slots.resize(4 * count);
+        for (size_t i = 0; i < count; ++i) {
+            const auto first = static_cast<int64_t>(4 * i);
+            const bool is_first = i == 0, is_last = i + 1 == count;
+            slots[4 * i + 2] = static_cast<uint64_t>(addend);
+            slots[4 * i + 3] = static_cast<uint64_t>(milliseconds);
+            places.push_back({first, is_first ? 1 : 0, 0});
+            places.push_back({first + 1, is_last ? 2 : 0, 0});
+            launches.push_back({add, nullptr, 0, 0, first, 4, {1, 1, 1}, 0, 1, 0});
+            actions.push_back({BRIMSTONE_ALONE, static_cast<int64_t>(i), 1, milliseconds});
+        }
+        plan.script = {places.data(), actions.data(), launches.data(),
+                       static_cast<int64_t>(places.size()), times};
+        plan.slots = slots.data();
+        plan.slot_count = static_cast<int64_t>(slots.size());
+        plan.made = &made;
+        plan.results = results.data();
+        plan.input_count = plan.made_count = plan.result_count = 1;
+        plan.arena = times > 1 ? BYTES : 0;
+        plan.work = work;
+        plan.number = 7;
+    }
+    Adding(const Adding &) = delete;
+    Adding &operator=(const Adding &) = delete;
+
+    std::vector<uint64_t> slots;
+    std::vector<brimstone_place> places;
+    std::vector<brimstone_launch> launches;
+    std::vector<brimstone_action> actions;
+    int64_t made = BYTES;
+    std::vector<brimstone_result> results = {{2, 0, BYTES, 1}};
+    brimstone_plan plan = {};
+};
+
+inline brimstone_arrays *zeros() {
+    brimstone_arrays *made = new_arrays(1);
+    make({&BYTES, 1}, nullptr, made->items());
+    std::fill_n(reinterpret_cast<int64_t *>(made->items()[0]->address), NUMBERS, 0);
+    return made;
+}
+
+// What `brimstone_call` does; the arrays that it is given are dropped.
+inline brimstone_arrays *call(Stream &stream, Program &program, brimstone_arrays *given) {
+    while (!stream.admits(program)) {
+    }
+    Task *task = program.call({&given, 1}, &stream);
+    brimstone_arrays *made = hold(task->results);
+    stream.push(*task);
+    drop(given);
+    return made;
+}
+
+inline State wait(const brimstone_arrays *arrays) {
+    const Array &array = *const_cast<brimstone_arrays *>(arrays)->items()[0];
+    while (array.state.load() == State::PENDING) array.stream->wait(array);
+    return array.state.load();
+}
+
+// The number that all are equal to, or -1; the array is dropped.
+inline int64_t number(brimstone_arrays *arrays) {
+    if (wait(arrays) != State::READY) return -1;
+    const auto *numbers = reinterpret_cast<const int64_t *>(arrays->items()[0]->address);
+    int64_t found = numbers[0];
+    for (size_t i = 0; i < NUMBERS; ++i)
+        if (numbers[i] != found) found = -1;
+    drop(arrays);
+    return found;
+}
+
+inline void settle(const Program &program) {
+    while (program.under_way()) std::this_thread::yield();
+}
+
+}  // namespace brimstone

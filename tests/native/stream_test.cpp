@@ -1,0 +1,186 @@
+// Streams: tasks are done in order, whoever runs them.
+#include "stream.hpp"
+
+#include <chrono>
+#include <vector>
+
+#include "check.hpp"
+#include "jobs.hpp"
+#include "memory.hpp"
+#include "steps.hpp"
+
+namespace brimstone {
+namespace {
+
+constexpr int64_t LITTLE = 1, MUCH = int64_t{16} << 20, VERY_MUCH = int64_t{1} << 40;
+
+double seconds_since(Time start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+int64_t sum_of(Stream &stream, const std::vector<Program *> &programs, int count) {
+    brimstone_arrays *arrays = zeros();
+    for (int i = 0; i < count; ++i)
+        arrays = call(stream, *programs[static_cast<size_t>(i) % programs.size()], arrays);
+    return number(arrays);
+}
+
+void test_one_after_the_other(int threads) {
+    Pool pool(threads);
+    Stream &stream = *open_stream(pool);
+    const Adding little(1, 0, LITTLE), much(10, 0, MUCH, 3), very_much(100, 0, VERY_MUCH);
+    const size_t before = blocks().statistics().in_use;
+    {
+        Program first(little.plan), second(much.plan), third(very_much.plan);
+        check(sum_of(stream, {&first}, 100) == 100);
+        check(sum_of(stream, {&second}, 100) == 3000);
+        check(sum_of(stream, {&third}, 100) == 10000);
+        check(sum_of(stream, {&first, &second, &third}, 300) == 13100);
+        while (!stream.wait_for_all()) {
+        }
+        for (const Program *program : {&first, &second, &third}) settle(*program);
+    }
+    check(blocks().statistics().in_use == before);
+    close_stream(&stream);
+}
+
+// Who asks for much goes on at once; who waits for a value waits for no more than that.
+void test_asking_takes_no_time() {
+    Pool pool(2);
+    Stream &stream = *open_stream(pool);
+    const Adding slow(1, 100, MUCH);
+    Program program(slow.plan);
+    const Time start = Clock::now();
+    brimstone_arrays *first = call(stream, program, zeros());
+    brimstone_arrays *second = call(stream, program, hold(first));
+    check(seconds_since(start) < 0.09);
+    check(number(first) == 1);
+    check(seconds_since(start) < 0.19);
+    check(number(second) == 2);
+    close_stream(&stream);
+    settle(program);
+}
+
+// The arrays of one stream are computed on another one, and the other way round.
+void test_across_streams() {
+    Pool pool(2);
+    Stream &left = *open_stream(pool), &right = *open_stream(pool);
+    check(&left != &right);
+    const Adding adding(1, 1, MUCH);
+    Program program(adding.plan);
+    brimstone_arrays *arrays = zeros();
+    for (int i = 0; i < 40; ++i) arrays = call(i % 2 ? left : right, program, arrays);
+    check(number(arrays) == 40);
+    close_stream(&left);
+    close_stream(&right);
+    settle(program);
+}
+
+// Whatever needs what could not be computed cannot be computed either, and nothing else suffers.
+void test_no_memory() {
+    Pool pool(2);
+    Stream &stream = *open_stream(pool);
+    Adding without(1, 0, MUCH);
+    without.launches[0].room = int64_t{1} << 60;
+    without.launches[0].scratch_count = 1;
+    const int64_t offset = 0;
+    without.launches[0].scratch_offsets = &offset;
+    const Adding after(1, 0, MUCH);
+    Program failing(without.plan), program(after.plan);
+    brimstone_arrays *failed = call(stream, failing, zeros());
+    brimstone_arrays *next = call(stream, program, hold(failed));
+    check(wait(next) == State::FAILED && wait(failed) == State::FAILED);
+    check(next->items()[0]->failure.program == 7 && next->items()[0]->failure.action == 0);
+    drop(next);
+    drop(failed);
+    check(sum_of(stream, {&program}, 5) == 5);
+    Adding large(1);
+    large.made = int64_t{1} << 60;
+    Program too_large(large.plan);
+    brimstone_arrays *given = zeros();
+    check(!too_large.call({&given, 1}, &stream));
+    check(!too_large.under_way());
+    drop(given);
+    close_stream(&stream);
+    settle(failing);
+    settle(program);
+}
+
+// What a program is given may be what it gives back, and so may parts of what it makes.
+void test_results() {
+    Pool pool(2);
+    Stream &stream = *open_stream(pool);
+    Adding adding(1, 0, MUCH);
+    adding.results = {{2, 0, BYTES, 1}, {1, 0, BYTES, 1}, {2, 8, 16, 0}, {2, 0, BYTES, 1}};
+    adding.plan.results = adding.results.data();
+    adding.plan.result_count = 4;
+    const size_t before = blocks().statistics().in_use;
+    {
+        Program program(adding.plan);
+        brimstone_arrays *arrays = call(stream, program, zeros());
+        check(wait(arrays) == State::READY);
+        const auto items = arrays->items();
+        check(items[0] == items[3] && items[2]->base == items[0] && items[2]->bytes == 16);
+        check(*reinterpret_cast<int64_t *>(items[1]->address) == 0);
+        check(*reinterpret_cast<int64_t *>(items[2]->address) == 1);
+        drop(arrays);
+        settle(program);
+    }
+    check(blocks().statistics().in_use == before);
+    close_stream(&stream);
+}
+
+void test_what_nobody_wants_is_not_done() {
+    Pool pool(2);
+    Stream &stream = *open_stream(pool);
+    const Adding slow(1, 10, MUCH, 500);
+    Program program(slow.plan);
+    const Time start = Clock::now();
+    drop(call(stream, program, zeros()));
+    settle(program);
+    check(seconds_since(start) < 2);
+    close_stream(&stream);
+}
+
+// Little is left waiting, however much is asked for.
+void test_who_asks_too_much_waits() {
+    Pool pool(2);
+    Stream &stream = *open_stream(pool);
+    const Adding slow(1, 1, MUCH);
+    Program program(slow.plan);
+    const Time start = Clock::now();
+    check(sum_of(stream, {&program}, 100) == 100);
+    check(seconds_since(start) > 0.09);
+    close_stream(&stream);
+    settle(program);
+}
+
+void test_many_threads() {
+    Pool pool(2);
+    const Adding little(1, 0, LITTLE), much(10, 0, MUCH, 2);
+    Program first(little.plan), second(much.plan);
+    in_threads(4, [&] {
+        Stream &stream = *open_stream(pool);
+        for (int i = 0; i < 20; ++i) check(sum_of(stream, {&first, &second}, 60) == 630);
+        close_stream(&stream);
+    });
+    settle(first);
+    settle(second);
+}
+
+}  // namespace
+}  // namespace brimstone
+
+int main() {
+    using namespace brimstone;
+    test_one_after_the_other(1);
+    test_one_after_the_other(3);
+    test_asking_takes_no_time();
+    test_across_streams();
+    test_no_memory();
+    test_results();
+    test_what_nobody_wants_is_not_done();
+    test_who_asks_too_much_waits();
+    test_many_threads();
+    return exit_status();
+}

@@ -1,0 +1,94 @@
+"""Arrays in memory of the native core: whole, aligned, handed on when they die, never shared."""
+
+import gc
+from concurrent.futures import ThreadPoolExecutor
+from weakref import ref
+
+import numpy as np
+import pytest
+
+from brimstone.ir.dtypes import DType, bf16, f32, i8
+from brimstone.runtime.arrays import empty, lent, use
+from brimstone.runtime.host import shared_host
+from brimstone.targets.llvm.target import Cpu
+from brimstone.targets.script import ALIGNMENT
+
+SIZE = 100_000
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (3, 0), (1,), (7,), (1024, 3), (5, 1 << 16)], ids=str)
+@pytest.mark.parametrize("dtype", [f32, bf16, i8], ids=repr)
+def test_an_array_is_whole(shape: tuple[int, ...], dtype: DType) -> None:
+    array = empty(shape, dtype.storage)
+    assert (array.shape, array.dtype) == (shape, dtype.storage)
+    assert array.flags.c_contiguous
+    assert array.flags.writeable
+    array[...] = np.ones((), dtype.storage)
+    assert (array == np.ones((), dtype.storage)).all()
+
+
+def test_arrays_are_aligned() -> None:
+    arrays = [empty((1 + extra,), i8.storage) for extra in range(5)]
+    assert all(array.ctypes.data % ALIGNMENT == 0 for array in arrays)
+
+
+def test_what_a_user_hands_over_is_copied_to_where_vectors_are_read_quickly() -> None:
+    given = np.arange(SIZE + 1, dtype=np.int32)[1:]
+    copied = Cpu(shared_host()).copy(given, f32.storage).array()
+    assert copied.ctypes.data % ALIGNMENT == 0
+    given[:] = 0
+    assert copied.tolist() == [*range(1, SIZE + 1)]
+    assert not copied.flags.writeable
+
+
+def test_a_dead_array_hands_its_memory_on() -> None:
+    array = empty((SIZE,), f32.storage)
+    address, used = array.ctypes.data, use().used
+    del array
+    gc.collect()
+    assert use().used < used
+    assert empty((SIZE,), f32.storage).ctypes.data == address
+
+
+def test_a_view_keeps_its_array_alive() -> None:
+    view = empty((SIZE,), f32.storage).reshape(2, -1)[1]
+    view[:] = 7
+    gc.collect()
+    other = empty((SIZE,), f32.storage)
+    other[:] = 0
+    assert (view == 7).all()
+
+
+def test_what_is_lent_is_had_back_at_once() -> None:
+    array = np.ones(SIZE, np.float32)
+    still = ref(array)
+    arrays = lent(array)
+    del array
+    shown = arrays.array()
+    assert shown.tolist() == [1] * SIZE
+    del arrays
+    assert still() is not None
+    del shown
+    gc.collect()
+    lent(np.ones(1))
+    assert still() is None
+
+
+def test_no_memory() -> None:
+    with pytest.raises(MemoryError):
+        empty((1 << 55,), i8.storage)
+
+
+def test_threads_never_share_memory() -> None:
+    wrong: list[int] = []
+
+    def work(mark: int) -> None:
+        for _ in range(200):
+            array = empty((SIZE,), f32.storage)
+            array[:] = mark
+            if not (array == mark).all():
+                wrong.append(mark)
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(work, range(4)))
+    assert not wrong

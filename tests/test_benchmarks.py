@@ -1,0 +1,234 @@
+"""The benchmarks compute what they say, beside a neighbour that always goes. Nothing is timed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from argparse import Namespace
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import brimstone as bs
+
+ROOT = Path(__file__).resolve().parents[1]
+PEERS = [name for name in ("numpy", "torch", "jax") if find_spec(name)]
+CORE = min(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
+
+pytestmark = pytest.mark.skipif(
+    not (ROOT / "benchmarks").is_dir(), reason="these are tests of a checkout, and this is a copy"
+)
+needs_cores = pytest.mark.skipif(CORE is None, reason="the system lets nobody choose cores")
+
+
+@pytest.fixture(autouse=True)
+def benchmarks_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT)
+
+
+def test_works_have_names_of_their_own() -> None:
+    from benchmarks.works import all_works
+
+    works = list(all_works([], "reference"))
+    names = [(work.group, work.name) for work in works]
+    assert len(set(names)) == len(names)
+    assert all("brimstone" in work.sides for work in works)
+    assert ("training", "150 small parameters") in names
+
+
+def test_contestants_of_training_agree() -> None:
+    from benchmarks.harness.rounds import prepare
+    from benchmarks.works import training
+
+    assert "brimstone" in prepare(training.mlp("reference", [5, 4, 3], 6), ["brimstone", *PEERS])
+    runs = prepare(training.small_parameters("reference", 12), ["brimstone", *PEERS])
+    assert len(runs["brimstone"]()) == 12
+
+
+@pytest.mark.parametrize("chain", range(3))
+def test_contestants_of_elementwise_agree(chain: int) -> None:
+    from benchmarks.harness.rounds import prepare
+    from benchmarks.works import elementwise
+
+    for work in (elementwise.in_kept_memory, elementwise.in_fresh_memory):
+        runs = prepare(work(elementwise.CHAINS[chain], "reference", 48), ["brimstone", *PEERS])
+        assert "numpy" in runs
+
+
+def test_contestants_that_disagree_are_refused() -> None:
+    from benchmarks.harness.rounds import Disagreement, prepare
+    from benchmarks.harness.work import Work
+
+    sides = {"brimstone": lambda: lambda: {"a": 1.0}, "numpy": lambda: lambda: {"a": 2.0}}
+    with pytest.raises(Disagreement, match="brimstone and numpy differ by 5"):
+        prepare(Work("a group", "a work", list, sides), sides)
+
+
+def test_the_mlp_learns_as_written_by_hand() -> None:
+    from benchmarks.works import training
+
+    work = training.mlp("reference", [5, 4, 3], 6)
+    run = work.sides["brimstone"](*work.inputs())
+    losses = [run() for _ in range(8)]
+    np.testing.assert_allclose(losses, by_hand(*work.inputs(), steps=8), rtol=1e-5)
+    assert losses[-1] < losses[0]
+
+
+def by_hand(*arrays: np.ndarray, steps: int) -> list[float]:
+    """The losses of AdamW on an MLP of two layers, with its gradients written out."""
+    *weights, images, wanted = [array.astype(np.float64) for array in arrays]
+    moments = [(np.zeros_like(each), np.zeros_like(each)) for each in weights]
+    losses: list[float] = []
+    for step in range(1, steps + 1):
+        value, slopes = loss_and_slopes(weights, images, wanted)
+        losses.append(value)
+        for at, slope in enumerate(slopes):
+            mean = 0.9 * moments[at][0] + 0.1 * slope
+            square = 0.999 * moments[at][1] + 0.001 * slope**2
+            moments[at] = mean, square
+            size = np.sqrt(square / (1 - 0.999**step)) + 1e-8
+            decayed = weights[at] * (1 - 1e-3 * 0.01)
+            weights[at] = decayed - 1e-3 * mean / (1 - 0.9**step) / size
+    return losses
+
+
+def loss_and_slopes(
+    weights: Sequence[np.ndarray], images: np.ndarray, wanted: np.ndarray
+) -> tuple[float, list[np.ndarray]]:
+    first, first_bias, second, second_bias = weights
+    hidden = np.maximum(images @ first + first_bias, 0)
+    scores = np.exp(hidden @ second + second_bias)
+    chances = scores / scores.sum(1, keepdims=True)
+    upper = (chances - wanted) / len(images)
+    lower = (upper @ second.T) * (hidden > 0)
+    slopes = [images.T @ lower, lower.sum(0), hidden.T @ upper, upper.sum(0)]
+    return -float(np.mean(np.log((chances * wanted).sum(1)))), slopes
+
+
+def test_small_kernels_are_as_many_as_they_should_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchmarks import dispatch
+
+    monkeypatch.setattr(dispatch, "KERNELS", 30)
+    with bs.device("cpu"):
+        explained = bs.explain(dispatch.chain)(bs.zeros(8))
+    assert len(explained.kernels) == 30
+
+
+def test_what_was_enqueued_is_checked() -> None:
+    from benchmarks.dispatch import descent
+
+    assert descent(lambda function: function, np.asarray, 3)() > 0
+    assert descent(bs.jit, bs.asarray, 3)() > 0
+    with pytest.raises(AssertionError, match="not equal"):
+        descent(halving, np.asarray, 3)()
+
+
+def halving(function: Any) -> Any:
+    """A compiler that makes mistakes."""
+    return lambda *trees: {name: each / 2 for name, each in function(*trees).items()}
+
+
+@needs_cores
+@pytest.mark.parametrize("problem", [None, ValueError, KeyboardInterrupt])
+def test_the_neighbour_goes(problem: type[BaseException] | None) -> None:
+    from benchmarks.harness.neighbour import spinning_on
+
+    met: list[Any] = []
+    try:
+        with spinning_on(CORE) as neighbour:
+            assert neighbour is not None
+            met.append(neighbour)
+            assert os.sched_getaffinity(neighbour.process) == {CORE}
+            if problem:
+                raise problem
+    except (ValueError, KeyboardInterrupt) as caught:
+        assert isinstance(caught, problem or ())
+    assert met[0].core == CORE
+    assert not is_alive(met[0].process)
+
+
+@needs_cores
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_the_neighbour_goes_with_who_started_it(how: signal.Signals) -> None:
+    program = f"""
+import sys
+sys.path.insert(0, {str(ROOT)!r})
+from benchmarks.harness.neighbour import spinning_on
+with spinning_on({CORE}) as neighbour:
+    print(neighbour.process, flush=True)
+    sys.stdin.read()
+"""
+    command = [sys.executable, "-c", program]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as starter:
+        assert starter.stdout is not None
+        neighbour = int(starter.stdout.readline())
+        assert is_alive(neighbour)
+        starter.send_signal(how)
+        starter.communicate()
+    patience = time.monotonic() + 60
+    while is_alive(neighbour) and time.monotonic() < patience:
+        time.sleep(0.01)
+    assert not is_alive(neighbour)
+
+
+def is_alive(process: int) -> bool:
+    """Whether it runs: one that has ended may wait for somebody to ask how."""
+    try:
+        text = Path(f"/proc/{process}/stat").read_text("ascii")
+    except OSError:
+        return False
+    return text.rpartition(")")[2].split()[0] not in "ZX"
+
+
+@needs_cores
+def test_no_neighbour_starts_on_a_core_that_is_not_there() -> None:
+    from benchmarks.harness.neighbour import spinning_on
+
+    with pytest.raises(RuntimeError, match="no neighbour"), spinning_on(1 << 14):
+        pass
+
+
+@needs_cores
+def test_a_watch_sees_others_and_forgives_the_neighbour(monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchmarks.harness import load
+    from benchmarks.harness.neighbour import Neighbour
+
+    busy, of_neighbour = [0.0], [0.0]
+    monkeypatch.setattr(load, "_busy_seconds", lambda _: busy[0])
+    monkeypatch.setattr(load, "_seconds_of", lambda _: of_neighbour[0])
+    alone, beside = load.Watch(), load.Watch(Neighbour(0, 1))
+    assert alone.undisturbed()
+    busy[0] = of_neighbour[0] = 1e6
+    assert not alone.undisturbed()
+    assert beside.undisturbed()
+
+
+def test_a_comparison_says_what_a_neighbour_costs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from benchmarks.__main__ import compare
+    from benchmarks.harness import results
+
+    quiet = {
+        "group": "g", "name": "a work", "threads": 2, "target": "cpu", "trusted": True,
+        "neighbour": False, "seconds": {"brimstone": 1.0, "torch": 2.0}, "ratios": {"torch": 2.0},
+        "spreads": {"brimstone": 0.0, "torch": 0.0}, "bytes": 0, "operations": 0,
+    }  # fmt: skip
+    beside = {**quiet, "neighbour": True, "seconds": {"brimstone": 1.5, "torch": 16.0}}
+    for name, row in (("quiet", quiet), ("beside", beside)):
+        (tmp_path / name).write_text(json.dumps({"rows": [row]}))
+    for names in (("quiet", "beside"), ("beside", "quiet")):
+        before, after = [tmp_path / name for name in names]
+        assert compare(Namespace(before=before, after=after)) == 0
+        said = capsys.readouterr().out
+        assert "times slower beside a neighbour" in said
+        assert all(number in said for number in ("1.33", "1.50", "8.00"))
+    results.show([beside])
+    assert "g, 2 threads, beside a neighbour" in capsys.readouterr().out
