@@ -23,6 +23,7 @@ SUBCOMMANDS = {
     "reduce": ("reduce:reduce", "Shrink a program while a pass still fails on it."),
     "bisect": ("bisect:bisect", "Find the single change of a pass that makes a program wrong."),
     "trace": ("trace:trace", "Write a page that shows what every pass did, side by side."),
+    "profile": ("profile:profile", "Run a script and show what its kernels took."),
     "ops": ("ops:ops", "Print the grammar of the IR and the table of its ops."),
     "doctor": ("doctor:doctor", "Check that everything works here, and say what helps."),
     "info": ("info:info", "Show versions, the platform and the native library."),

@@ -62,6 +62,7 @@ if TYPE_CHECKING:  # the lazy names, for tools that read the source
     from .namespace import NAN as nan
     from .namespace import PI as pi
     from .namespace import info as __array_namespace_info__
+    from .profile import Profile as profile
     from .tensor import Tensor
     from .tree import flatten as tree_flatten
     from .tree import leaves_of as tree_leaves

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..runtime.arrays import Use, use
 from ..runtime.device import Device, device_named
 from ..targets import TARGETS
 from .functions.creation import as_device
@@ -17,6 +18,11 @@ def device(name: Any) -> Device:
     found = as_device(name, "device")
     assert found is not None
     return found
+
+
+def memory_use() -> Use:
+    """Bytes that tensors of the CPU use: now, at most so far, kept for tensors to come."""
+    return use()
 
 
 def devices() -> list[Device]:

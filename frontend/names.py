@@ -9,7 +9,7 @@ EXPORTS = {
     "backward": "Gradients",
     "control": "cond fori_loop scan while_loop",
     "custom": "checkpoint custom_vjp",
-    "devices": "device devices",
+    "devices": "device devices memory_use",
     "dtypes": """
         bfloat16 bool complex128 complex64 DType float16 float32 float64 float8_e4m3 float8_e5m2
         int16 int32 int64 int8 uint16 uint32 uint64 uint8
@@ -85,6 +85,7 @@ EXPORTS = {
         E_:e INF:inf NAN:nan PI:pi NEW_AXIS:newaxis VERSION:__array_api_version__
         info:__array_namespace_info__
     """,
+    "profile": "Profile:profile",
     "tensor": "Tensor",
     "tree": "flatten:tree_flatten leaves_of:tree_leaves register:register_tree tree_map",
     "vmap": "vmap",

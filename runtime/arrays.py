@@ -5,16 +5,16 @@ hands on however many they are; and host arrays that show the memory.
 Never: memory given back while somebody reads it, here or in the core.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import count
 from typing import Any, NamedTuple, overload
-from weakref import WeakValueDictionary
 
 import numpy as np
 
 from ..ir.payloads import Array
 from ..targets.script import Form, NoMemory
 from .native import State, core, ffi
+from .scripts import ABOUT
 from .streams import leave_behind
 
 _LENT: dict[int, Array] = {}
@@ -69,12 +69,8 @@ class Arrays(Sequence["Arrays"]):
         if state == State.STOPPED:
             return RuntimeError("the process is about to end, and computes nothing any more")
         why: Any = core().brimstone_why(self.native)
-        failed = FAILED.get(why.program)
-        return failed(why.action) if failed else MemoryError("there was no memory for a kernel")
-
-
-FAILED: WeakValueDictionary[int, Callable[[int], MemoryError]] = WeakValueDictionary()
-"""For each program what is wrong where an action had no memory."""
+        about = ABOUT.get(why.script)
+        return about.failed(why.action) if about else MemoryError("there was no memory")
 
 
 class Lent(Arrays):

@@ -6,16 +6,14 @@ Never: a plan that goes while the core runs it.
 """
 
 from collections.abc import Sequence
-from itertools import count
 from typing import Any
 
 from ..targets.script import Plan, Result
-from .arrays import FAILED, Arrays, owned
+from .arrays import Arrays, owned
 from .native import core, ffi
 from .scripts import written
 from .streams import Streams
 
-_NUMBERS = count(1)
 _ENDING: list[tuple[Any, Any]] = []
 """Programs that nobody can call any more and that are still to run, with what they need."""
 
@@ -24,22 +22,19 @@ class Call:
     """Called with arrays, in pieces: the arrays that a program makes of them."""
 
     __slots__ = (
-        "__weakref__", "_admit", "_bytes", "_call", "_forms", "_native", "_streams", "failed",
+        "__weakref__", "_admit", "_bytes", "_call", "_forms", "_native", "_streams",
     )  # fmt: skip
 
     def __init__(self, streams: Streams, plan: Plan) -> None:
-        number = next(_NUMBERS)
         end_programs()
-        record, held = _record(plan, number)
+        record, held = _record(plan)
         native = core().brimstone_new_program(record)
         if not native:
             raise MemoryError("there is no memory for a program")
         self._native = ffi.gc(native, _End((record, held, plan.held)))
         self._admit, self._call = core().brimstone_admit, core().brimstone_call
         self._forms = tuple([each.form for each in plan.results])
-        self._streams, self.failed = streams, plan.failed
-        self._bytes = plan.arena + sum(plan.made)
-        FAILED[number] = self.failed
+        self._streams, self._bytes = streams, plan.arena + sum(plan.made)
 
     def __call__(self, pieces: Sequence[Sequence[Any]]) -> Arrays:
         natives: list[Any] = []
@@ -76,7 +71,7 @@ def end_programs() -> None:
         _End(held)(native)
 
 
-def _record(plan: Plan, number: int) -> tuple[Any, Any]:
+def _record(plan: Plan) -> tuple[Any, Any]:
     """A plan as the core has it, and what must live as long."""
     script, held = written(plan.script)
     slots: Any = ffi.new("uint64_t[]", plan.slots)
@@ -84,7 +79,7 @@ def _record(plan: Plan, number: int) -> tuple[Any, Any]:
     made: Any = ffi.new("int64_t[]", plan.made)
     results: Any = ffi.new("brimstone_result[]", [_result(each) for each in plan.results])
     counts = len(plan.slots), len(plan.numbers), plan.inputs, len(plan.made), len(plan.results)
-    given = (slots, numbers, made, results, *counts, plan.arena, plan.work, number)
+    given = (slots, numbers, made, results, *counts, plan.arena, plan.work)
     return ffi.new("brimstone_plan *", (script[0], *given)), (held, slots, numbers, made, results)
 
 

@@ -6,10 +6,12 @@ Never: a record that goes while it is used.
 
 from collections.abc import Callable
 from functools import partial
+from itertools import count
 from typing import Any
+from weakref import WeakValueDictionary
 
 from ..ir.payloads import Array
-from ..targets.script import Kind, Launch, Script
+from ..targets.script import About, Kind, Launch, Script
 from .native import core, ffi
 
 _from_buffer: Any = ffi.from_buffer
@@ -35,19 +37,27 @@ def _run(_: Prepared, run: Callable[..., int], *given: Any) -> int:
     return run(*given)
 
 
+ABOUT: WeakValueDictionary[int, About] = WeakValueDictionary()
+"""What there is to say of scripts, by the numbers that the core knows them by."""
+_NUMBERS = count(1)
+
+
 def written(script: Script) -> tuple[Any, list[Any]]:
     """The record of a script, and what must live as long."""
     launches: Any = ffi.new("brimstone_launch[]", len(script.launches))
     places: Any = ffi.new("brimstone_place[]", script.places)
     actions: Any = ffi.new("brimstone_action[]", script.actions)
-    held = [launches, places, actions]
+    held: list[Any] = [launches, places, actions, script.about]
     for record, launch in zip(launches, script.launches, strict=True):
         held.append(_record(record, launch))
-    for kind, first, count, _ in script.actions:
-        if kind in (Kind.SHARE, Kind.ALONE):
-            _number_chunks(launches[first : first + count])
-    counts = len(script.places), len(script.actions)
-    return ffi.new("brimstone_script *", (places, actions, launches, *counts)), held
+    for act in script.actions:
+        if act.kind in (Kind.SHARE, Kind.ALONE):
+            _number_chunks(launches[act.first : act.first + act.number])
+    number = next(_NUMBERS)
+    if script.about is not None:
+        ABOUT[number] = script.about
+    rest = len(script.places), len(script.actions), number
+    return ffi.new("brimstone_script *", (places, actions, launches, *rest)), held
 
 
 def _record(record: Any, launch: Launch) -> Any:

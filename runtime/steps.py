@@ -18,6 +18,7 @@ from ..passes.generalise import generalise
 from ..passes.manager import run_pipeline
 from ..passes.pipelines import PREPARE
 from ..targets import Executable
+from ..targets.notes import NOTES
 from .device import Device
 
 _QUIET = Settings(verify=False, reproduce=False)
@@ -58,7 +59,7 @@ _LOCK = Lock()
 
 def plan(func: Func, device: Device) -> Plan:
     """Make a func, whose sizes are plain or symbolic, ready to run on a device."""
-    with collector_paused():
+    with NOTES.about("prepare a step"), collector_paused():
         general = generalise(func)
         scalars = [device.target.upload(each) for each in general.scalars]
         with _LOCK:

@@ -57,12 +57,36 @@ class Place(NamedTuple):
     offset: int
 
 
+class Said(NamedTuple):
+    """What an action is called, which lines of the user it comes from, and how many bytes it reads
+    and writes."""
+
+    name: str
+    lines: str
+    bytes: int
+
+
+class About(Protocol):
+    """What there is to say of a script to those who ask later."""
+
+    name: str
+
+    def said(self, action: int) -> Said:
+        """What an action is."""
+        ...
+
+    def failed(self, action: int) -> MemoryError:
+        """The error where an action had no memory."""
+        ...
+
+
 class Script(NamedTuple):
     """What is done in one call, in order; launches are those of the actions."""
 
     places: list[Place]
     launches: list[Launch]
     actions: list[Act]
+    about: About | None = None
 
 
 class Number(NamedTuple):
@@ -100,8 +124,7 @@ class Plan(NamedTuple):
     then come those of `inputs` arrays, and of those that it makes, which have so many bytes each.
 
     `work` says how much there is to do, as bytes that are read and written; `held` is what must be
-    there as long as the plan, its code above all; `failed` is the error where an action had no
-    memory.
+    there as long as the plan, its code above all.
     """
 
     script: Script
@@ -113,7 +136,6 @@ class Plan(NamedTuple):
     arena: int
     work: int
     held: Any
-    failed: Callable[[int], MemoryError]
 
 
 class NoMemory(MemoryError):

@@ -16,9 +16,9 @@ class Stream;
 
 enum class State : int32_t { PENDING, READY, FAILED };
 
-// Which action of which program could not be done.
+// Which action of which script could not be done.
 struct Failure {
-    int64_t program = 0;
+    int64_t script = 0;
     int64_t action = 0;
 };
 

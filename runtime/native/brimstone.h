@@ -70,13 +70,15 @@ typedef struct brimstone_place {
     int64_t offset;
 } brimstone_place;
 
-/* Actions, one after the other, and the slots that differ from call to call. */
+/* Actions, one after the other, and the slots that differ from call to call. A script has a number,
+ * by which those who look at it afterwards know it. */
 typedef struct brimstone_script {
     const brimstone_place *places;
     const brimstone_action *actions;
     const brimstone_launch *launches;
     int64_t place_count;
     int64_t action_count;
+    int64_t number;
 } brimstone_script;
 
 /* Do the actions of a script from number `begin` on, on memory at these addresses; the slots are the
@@ -121,10 +123,10 @@ enum brimstone_state {
 };
 BRIMSTONE_API int32_t brimstone_wait(brimstone_arrays *arrays);
 
-/* Of the first array that has not been computed: the number of the program that could not, and of
- * the action for which there was no memory. */
+/* Of the first array that could not be computed: the script, and its action for which there was no
+ * memory. */
 typedef struct brimstone_failure {
-    int64_t program;
+    int64_t script;
     int64_t action;
 } brimstone_failure;
 BRIMSTONE_API brimstone_failure brimstone_why(brimstone_arrays *arrays);
@@ -161,7 +163,6 @@ typedef struct brimstone_plan {
     int64_t result_count;
     int64_t arena;
     int64_t work;
-    int64_t number;
 } brimstone_plan;
 
 /* A program of a plan, which must live as long; NULL if there is no memory. */
@@ -201,6 +202,23 @@ typedef struct brimstone_use {
 BRIMSTONE_API brimstone_use brimstone_memory(void);
 /* Let go of what is kept. */
 BRIMSTONE_API void brimstone_trim(void);
+
+/* From now on write down what is done when; or no longer. */
+BRIMSTONE_API void brimstone_record(int32_t wanted);
+
+/* Something that was done, between two times of the clock, on a thread as Python numbers it: an
+ * action; or if that is -1, a call, from when it was asked for. How many bytes arrays used then. */
+typedef struct brimstone_event {
+    int64_t begin;
+    int64_t end;
+    int64_t script;
+    int64_t action;
+    int64_t thread;
+    int64_t used;
+} brimstone_event;
+
+/* Hand over what was written down, each event once; how many they are. */
+BRIMSTONE_API int64_t brimstone_events(brimstone_event *events, int64_t most);
 
 /* An array that is alive from position `begin` to position `end` of a script, both included. */
 typedef struct brimstone_interval {

@@ -10,6 +10,7 @@
 #include "pack.hpp"
 #include "pool.hpp"
 #include "program.hpp"
+#include "record.hpp"
 #include "script.hpp"
 #include "stream.hpp"
 
@@ -107,7 +108,7 @@ int32_t brimstone_wait(brimstone_arrays *arrays) {
 brimstone_failure brimstone_why(brimstone_arrays *arrays) {
     for (Array *array : arrays->items())
         if (array->state.load(std::memory_order_acquire) == State::FAILED)
-            return {array->failure.program, array->failure.action};
+            return {array->failure.script, array->failure.action};
     return {0, 0};
 }
 
@@ -155,6 +156,12 @@ brimstone_use brimstone_memory(void) {
     const auto use = blocks.statistics();
     return {number(use.in_use), number(use.peak_in_use), number(use.kept),
             number(blocks.keep_at_most()), number(use.taken_from_system)};
+}
+
+void brimstone_record(int32_t wanted) { brimstone::record(wanted != 0); }
+
+int64_t brimstone_events(brimstone_event *events, int64_t most) {
+    return static_cast<int64_t>(brimstone::take_events({events, static_cast<size_t>(most)}));
 }
 
 void brimstone_trim(void) { brimstone::blocks().trim(); }

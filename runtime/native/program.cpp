@@ -35,14 +35,17 @@ bool Task::run(Pool &pool, const Stream &stream, Time end) noexcept {
         begin();
     }
     if (!failed_) {
-        const auto wanted = [](const void *task) {
-            return static_cast<const Task *>(task)->is_wanted();
+        using Asked = std::pair<const Task *, const Stream *>;
+        const Asked about = {this, &stream};
+        const auto wanted = [](const void *context) {
+            const auto &[task, of] = *static_cast<const Asked *>(context);
+            return !of->is_closed() || task->is_wanted();
         };
         position = brimstone::run(pool, plan.script, addresses.data(), slots.data(), position, end,
-                                  wanted, this);
+                                  wanted, &about);
         if (position < 0) {
             failed_ = true;
-            failure_ = {plan.number, -1 - position};
+            failure_ = {plan.script.number, -1 - position};
         } else if (position < plan.script.action_count || stopping()) {
             return false;
         }

@@ -28,6 +28,7 @@ struct Task {
     Task *next = nullptr;
     Array *arena = nullptr;
     brimstone_arrays *results = nullptr;
+    Time asked;
     std::vector<brimstone_arrays *> pieces;
     std::vector<uint64_t> addresses, slots;
 

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "launch.hpp"
+#include "record.hpp"
 
 namespace brimstone {
 namespace {
@@ -41,9 +42,11 @@ int64_t run(Pool &pool, const brimstone_script &script, const uint64_t *addresse
         const brimstone_place &place = script.places[i];
         slots[place.slot] = addresses[place.address] + static_cast<uint64_t>(place.offset);
     }
+    Notes notes;
     for (int64_t i = begin; i < script.action_count; ++i) {
         const brimstone_action &action = script.actions[i];
         if (!act(pool, action, script.launches, slots)) return -1 - i;
+        notes.note(script.number, i);
         if (stopping()) return i;
         if (action.size == 0) continue;
         if (!wanted(context)) break;

@@ -10,6 +10,7 @@
 
 #include "launch.hpp"
 #include "memory.hpp"
+#include "record.hpp"
 
 namespace brimstone {
 namespace {
@@ -18,6 +19,8 @@ namespace {
 constexpr int64_t LITTLE = int64_t{2} << 20;
 // Who waits does not run himself what is more, for he would not come back for a while.
 constexpr int64_t LONG = int64_t{256} << 20;
+// In place of an action, in events.
+constexpr int64_t CALL = -1;
 constexpr int64_t TASKS_AT_MOST = 32;
 constexpr int64_t BYTES_AT_MOST = int64_t{256} << 20;
 
@@ -85,6 +88,7 @@ bool Stream::wait_until(Condition holds) noexcept {
 bool Stream::push(Task &task) noexcept {
     Lock lock(mutex_);
     if (!reserve(task)) return false;
+    if (recording()) task.asked = Clock::now();
     task.next = nullptr;
     (first_ ? last_->next : first_) = &task;
     last_ = &task;
@@ -136,6 +140,9 @@ void Stream::finish(Lock &lock, Task &task) noexcept {
     Array *arena = first_ ? nullptr : std::exchange(arena_, nullptr);
     if (waiting_ > 0) changed_.notify_all();
     lock.unlock();
+    if (recording() && task.asked != Time())
+        Notes().note_since(task.asked, task.program.plan().script.number, CALL);
+    task.asked = {};
     if (arena) drop({&arena, 1});
     task.program.end(task);
     lock.lock();
@@ -165,6 +172,12 @@ void Stream::live() noexcept {
         if (first_ && !running_ && !stopping())
             run_tasks(lock, Time::max(), [] { return false; });
     }
+}
+
+bool Stream::reopen() noexcept {
+    const Lock lock(mutex_);
+    if (count_ == 0) is_closed_ = false;
+    return count_ == 0;
 }
 
 void Stream::lock() noexcept {
@@ -200,7 +213,7 @@ Stream *open_stream(Pool &pool) noexcept {
     watch_forks();
     const std::lock_guard lock(registry);
     for (Stream **place = &closed; *place; place = &(*place)->next_closed) {
-        if (&(*place)->pool() != &pool) continue;
+        if (&(*place)->pool() != &pool || !(*place)->reopen()) continue;
         return std::exchange(*place, (*place)->next_closed);
     }
     auto *made = new (std::nothrow) Stream(pool);
@@ -212,6 +225,7 @@ Stream *open_stream(Pool &pool) noexcept {
 
 void close_stream(Stream *stream) noexcept {
     const std::lock_guard lock(registry);
+    stream->close();
     stream->next_closed = closed;
     closed = stream;
 }

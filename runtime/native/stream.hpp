@@ -8,6 +8,7 @@
 // the runner is at it, or it would take so long that nobody could stop him.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 
@@ -30,6 +31,11 @@ class Stream {
     bool wait_for_all() noexcept;
     // False if there is no memory.
     bool push(Task &task) noexcept;
+
+    // Whoever asked for what is left will not ask for more: what nobody holds is not done.
+    void close() noexcept { is_closed_ = true; }
+    bool reopen() noexcept;  // unless something is left
+    bool is_closed() const noexcept { return is_closed_.load(std::memory_order_relaxed); }
 
     const Pool &pool() const noexcept { return pool_; }
 
@@ -61,6 +67,7 @@ class Stream {
     Array *arena_ = nullptr;  // of the tasks that wait, one after the other
     int64_t count_ = 0, bytes_ = 0;
     int waiting_ = 0;
+    std::atomic<bool> is_closed_ = false;
     bool running_ = false;  // whether somebody runs tasks
     bool has_runner_ = false, wanted_ = false;
 };

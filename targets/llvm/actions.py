@@ -15,6 +15,7 @@ from ...ir.errors import ExecutionError, Unmet
 from ...ir.interpreter import Frame
 from ...ir.shared.named import called, read_only
 from ...ir.values import Op
+from ..notes import NOTES
 
 if TYPE_CHECKING:
     from .program import Preparation
@@ -30,8 +31,12 @@ def run(actions: Actions, memory: Memory) -> None:
     """Do all; an error names the op that it comes from."""
     op = None
     try:
-        for act, op in actions:  # noqa: B007 (for the error)
-            act(memory)
+        for act, op in actions:
+            if NOTES.wanted:
+                with NOTES.about(op.name, str(op.location)):
+                    act(memory)
+            else:
+                act(memory)
     except (Unmet, ValueError, IndexError, OverflowError, ArithmeticError) as problem:
         assert op is not None
         raise ExecutionError(f"{op.name}: {problem}", op.location) from problem

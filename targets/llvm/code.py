@@ -17,6 +17,7 @@ from ...ir.func import Func, Module
 from ...ir.types import View
 from ...passes.collector import collector_paused
 from ...passes.past_caches import past_caches
+from ..notes import NOTES
 from .build import build
 from .kernel import Kernel
 from .lower import name_of
@@ -67,7 +68,7 @@ class Code:
         }
         if not wanted:
             return
-        with _LOCK, collector_paused():
+        with NOTES.about(f"compile {len(wanted)} kernels"), _LOCK, collector_paused():
             found = {alike: _KNOWN[alike] for alike in wanted.values() if alike in _KNOWN}
             missing = {alike: name for name, alike in wanted.items() if alike not in found}
             made = build({alike: self._funcs[name] for alike, name in missing.items()})

@@ -38,13 +38,13 @@ class Segment:
     """Called with what stands for each value of the step."""
 
     __slots__ = (
-        "_addresses", "_arena", "_buffers", "_free", "_gone", "_host", "_made", "_ops", "_prepared",
-        "_scalars", "_slots", "_views",
+        "_about", "_addresses", "_arena", "_buffers", "_free", "_gone", "_host", "_made",
+        "_prepared", "_scalars", "_slots", "_views",
     )  # fmt: skip
 
     def __init__(self, preparation: "Preparation", ops: Sequence[Op]) -> None:
         written = Writing(preparation, ops)
-        self._arena, self._ops = written.arena, written.acts
+        self._arena, self._about = written.arena, written.about
         self._gone, self._views = written.gone, written.views
         self._made = [
             (preparation.place(value), preparation.shape(value), value.dtype.storage)
@@ -76,12 +76,12 @@ class Segment:
             arena = empty((self._arena,), BYTES)
             pointers[ARENA] = FROM_BUFFER(arena)
         done = 0
-        while 0 <= done < len(self._ops):  # in between Python looks at signals
+        while 0 <= done < len(self._about):  # in between Python looks at signals
             done = run(done)
         del arena  # not before
         self._free.append(room)
         if done < 0:
-            raise no_memory(self._ops, -1 - done)
+            raise self._about.failed(-1 - done)
         for place in self._gone:
             memory[place] = None
         for view in self._views:
@@ -97,10 +97,3 @@ class Segment:
         addresses, slots = np.zeros(count, np.uint64), self._slots.copy()
         pointers: Any = FFI.cast("void **", FROM_BUFFER(addresses))
         return Room(addresses, pointers, slots, self._prepared(addresses, slots))
-
-
-def no_memory(ops: Sequence[Op], action: int) -> MemoryError:
-    """What is raised where a kernel cannot have what it needs while it runs."""
-    op = ops[action]
-    where = f"{op.location}: " if op.location else ""
-    return MemoryError(f"{where}there is no memory for what a kernel needs while it runs")

@@ -6,14 +6,12 @@ Never: a step of which something is left to Python.
 """
 
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from ...ir import step
 from ...ir.types import Scalar
 from ...ir.values import AnyValue, Op
 from ..script import Form, Number, Plan, Result
-from .segment import no_memory
 from .writing import Writing, is_native
 
 if TYPE_CHECKING:
@@ -52,7 +50,6 @@ def plan_of(preparation: "Preparation", ops: Sequence[Op]) -> Plan:
         arena=written.arena,
         work=written.work,
         held=[kernel.code for kernel in kernels if kernel is not None],
-        failed=partial(no_memory, written.acts),
     )
 
 

@@ -19,6 +19,7 @@ from ...ir.payloads import Number
 from ...ir.types import Scalar
 from ...ir.values import AnyValue, Op
 from ..script import Act, Kind, NoMemory, Place, Script
+from .about import Actions
 from .actions import Memory
 from .kernel import strides_of
 from .sharing import is_shared
@@ -51,7 +52,8 @@ class Writing:
     ) -> None:
         self.preparation, self.ops = preparation, {*ops}
         self.slots, self.scalars = list[int](), list[tuple[int, AnyValue]]()
-        self.script, self.acts, self.work = Script([], [], []), list[Op](), 0
+        self.about, self.work = Actions(preparation.module.main.name), 0
+        self.script = Script([], [], [], self.about)
         self.addresses = {value: number for number, value in enumerate(inputs, ARENA + 1)}
         self.made = list[AnyValue]()
         self.gone: list[int] = []
@@ -123,11 +125,13 @@ class Writing:
             work = size * max(kernel.effort, 1)
             is_long = is_shared(work)
             self.work += work
-            self._act(op, Act(Kind.SHARE if shared else Kind.ALONE, first, count, int(is_long)))
+            kind = Kind.SHARE if shared else Kind.ALONE
+            self._act(op, Act(kind, first, count, int(is_long)), size)
 
     def copy(self, op: step.Copy) -> None:
         """Bytes, from an array to another one."""
-        self._act(op, Act(Kind.COPY, len(self.slots), self.bytes(op.source)))
+        size = self.bytes(op.source)
+        self._act(op, Act(Kind.COPY, len(self.slots), size), 2 * size)
         self._address(op.destination)
         self._address(op.source)
 
@@ -135,14 +139,14 @@ class Writing:
         """An element, repeated."""
         element = op.value.array.tobytes()
         count = prod(self.preparation.shape(op.array))
-        self._act(op, Act(Kind.FILL, len(self.slots), count, len(element)))
+        self._act(op, Act(Kind.FILL, len(self.slots), count, len(element)), count * len(element))
         self._address(op.array)
         padded = element.ljust(-(-len(element) // SLOT) * SLOT, b"\0")
         self.slots += np.frombuffer(padded, np.uint64).tolist()
 
-    def _act(self, op: Op, act: Act) -> None:
+    def _act(self, op: Op, act: Act, bytes: int) -> None:
         self.script.actions.append(act)
-        self.acts.append(op)
+        self.about.add(op, bytes)
 
     def _hand(self, value: AnyValue, shape: tuple[int, ...] | None) -> None:
         """Slots for what a kernel is handed: a number, or an array with its sizes and strides."""

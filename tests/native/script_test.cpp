@@ -57,7 +57,7 @@ int64_t run(Pool &pool, const brimstone_script &script, const uint64_t *addresse
 int64_t play(Pool &pool, const std::vector<brimstone_launch> &launches,
              const std::vector<brimstone_action> &actions, uint64_t *slots) {
     const brimstone_script script = {nullptr, actions.data(), launches.data(), 0,
-                                     static_cast<int64_t>(actions.size())};
+                                     static_cast<int64_t>(actions.size()), 0};
     return run(pool, script, nullptr, slots, 0);
 }
 
@@ -120,7 +120,7 @@ void test_copies_and_fills() {
     const std::array<brimstone_place, 3> places = {{{0, 0, 2}, {2, 1, 0}, {3, 0, 0}}};
     const std::array<brimstone_action, 2> actions = {
         {{BRIMSTONE_FILL, 0, 3, 2}, {BRIMSTONE_COPY, 2, 10, 0}}};
-    const brimstone_script script = {places.data(), actions.data(), nullptr, 3, 2};
+    const brimstone_script script = {places.data(), actions.data(), nullptr, 3, 2, 0};
     check(run(pool, script, addresses, slots, 0) == 2);
     check(second == std::array<uint16_t, 5>{0, 7, 7, 7, 0});
 }
@@ -136,7 +136,7 @@ void test_patience() {
     slow.code = sleep_a_while;
     uint64_t slots[1] = {};
     const std::vector<brimstone_action> actions(6, {BRIMSTONE_SHARE, 0, 1, 1});
-    const brimstone_script script = {nullptr, actions.data(), &slow, 0, 6};
+    const brimstone_script script = {nullptr, actions.data(), &slow, 0, 6, 0};
     int calls = 0;
     for (int64_t done = 0; done < 6; ++calls) {
         const int64_t after = run(pool, script, nullptr, slots, done);
@@ -151,7 +151,7 @@ void test_not_wanted() {
     Pool pool(2);
     const std::vector<brimstone_launch> launches(4, launch({2, 1, 1}, 0, 1, 0));
     const std::vector<brimstone_action> actions(4, {BRIMSTONE_ALONE, 0, 1, 1});
-    const brimstone_script script = {nullptr, actions.data(), launches.data(), 0, 4};
+    const brimstone_script script = {nullptr, actions.data(), launches.data(), 0, 4, 0};
     int counts[2] = {};
     uint64_t slots[] = {reinterpret_cast<uint64_t>(counts)};
     const auto less = [](const void *count) { return *static_cast<const int *>(count) < 2; };

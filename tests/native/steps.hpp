@@ -43,7 +43,7 @@ struct Adding {
             actions.push_back({BRIMSTONE_ALONE, static_cast<int64_t>(i), 1, milliseconds});
         }
         plan.script = {places.data(), actions.data(), launches.data(),
-                       static_cast<int64_t>(places.size()), times};
+                       static_cast<int64_t>(places.size()), times, 0};
         plan.slots = slots.data();
         plan.slot_count = static_cast<int64_t>(slots.size());
         plan.made = &made;
@@ -51,7 +51,7 @@ struct Adding {
         plan.input_count = plan.made_count = plan.result_count = 1;
         plan.arena = times > 1 ? BYTES : 0;
         plan.work = work;
-        plan.number = 7;
+        plan.script.number = 7;
     }
     Adding(const Adding &) = delete;
     Adding &operator=(const Adding &) = delete;

@@ -90,7 +90,7 @@ void test_no_memory() {
     brimstone_arrays *failed = call(stream, failing, zeros());
     brimstone_arrays *next = call(stream, program, hold(failed));
     check(wait(next) == State::FAILED && wait(failed) == State::FAILED);
-    check(next->items()[0]->failure.program == 7 && next->items()[0]->failure.action == 0);
+    check(next->items()[0]->failure.script == 7 && next->items()[0]->failure.action == 0);
     drop(next);
     drop(failed);
     check(sum_of(stream, {&program}, 5) == 5);
@@ -130,6 +130,7 @@ void test_results() {
     close_stream(&stream);
 }
 
+// Who has gone cannot ask for what he has not kept.
 void test_what_nobody_wants_is_not_done() {
     Pool pool(2);
     Stream &stream = *open_stream(pool);
@@ -137,9 +138,9 @@ void test_what_nobody_wants_is_not_done() {
     Program program(slow.plan);
     const Time start = Clock::now();
     drop(call(stream, program, zeros()));
+    close_stream(&stream);
     settle(program);
     check(seconds_since(start) < 2);
-    close_stream(&stream);
 }
 
 // Little is left waiting, however much is asked for.

@@ -1,0 +1,66 @@
+#include "record.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include "memory.hpp"
+
+namespace brimstone {
+namespace {
+
+// More than so many are not kept; a profile of so much could not be looked at.
+constexpr size_t MOST = size_t{4} << 20;
+
+std::atomic<bool> is_recording = false;
+std::mutex &guard = *new std::mutex;
+std::vector<brimstone_event> &events = *new std::vector<brimstone_event>;
+
+int64_t nanoseconds(Time time) noexcept {
+    const auto since = time.time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(since).count();
+}
+
+// As Python numbers threads.
+int64_t this_thread() noexcept { return static_cast<int64_t>(pthread_self()); }
+
+}  // namespace
+
+bool recording() noexcept { return is_recording.load(std::memory_order_relaxed); }
+
+void record(bool wanted) noexcept { is_recording.store(wanted); }
+
+size_t take_events(std::span<brimstone_event> taken) noexcept {
+    const std::lock_guard lock(guard);
+    const size_t count = std::min(taken.size(), events.size());
+    const auto end = events.begin() + static_cast<std::ptrdiff_t>(count);
+    std::copy(events.begin(), end, taken.begin());
+    events.erase(events.begin(), end);
+    return count;
+}
+
+void Notes::note_since(Time begin, int64_t script, int64_t action) noexcept {
+    last_ = Clock::now();
+    const auto used = static_cast<int64_t>(blocks().statistics().in_use);
+    events_[count_++] = {nanoseconds(begin), nanoseconds(last_), script, action, this_thread(), used};
+    if (count_ == events_.size()) hand_over();
+}
+
+void Notes::hand_over() noexcept {
+    if (count_ == 0) return;
+    const std::lock_guard lock(guard);
+    try {
+        if (events.size() + count_ <= MOST)
+            events.insert(events.end(), events_.begin(),
+                          events_.begin() + static_cast<std::ptrdiff_t>(count_));
+    } catch (const std::bad_alloc &) {
+    }
+    count_ = 0;
+}
+
+}  // namespace brimstone

@@ -1,0 +1,44 @@
+"""What Python did when, for a profile: host calls, loops, compilation.
+
+Comes in: what is done, around it. Goes out: notes, while somebody wants them.
+Never: a clock that is read while nobody wants to know.
+"""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from threading import get_ident
+from time import monotonic_ns
+from typing import NamedTuple
+
+
+class Note(NamedTuple):
+    """Something that was done on a thread, between two times."""
+
+    name: str
+    lines: str
+    begin: int
+    end: int
+    thread: int
+
+
+class Notes:
+    """Those of this process."""
+
+    def __init__(self) -> None:
+        self.wanted = False
+        self.made = list[Note]()
+
+    @contextmanager
+    def about(self, name: str, lines: str = "") -> Generator[None]:
+        """Note what is done in this context."""
+        if not self.wanted:
+            yield
+            return
+        begin = monotonic_ns()
+        try:
+            yield
+        finally:
+            self.made.append(Note(name, lines, begin, monotonic_ns(), get_ident()))
+
+
+NOTES = Notes()

@@ -1,0 +1,107 @@
+"""Profiles: every kernel that ran is in them, with its line, its bytes and its time."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import brimstone as bs
+
+
+@pytest.fixture(autouse=True)
+def cpu() -> Any:
+    with bs.device("cpu"):
+        yield
+
+
+def softmax(x: Any) -> Any:
+    return bs.softmax(x, -1)
+
+
+def test_kernels_are_counted_with_their_bytes() -> None:
+    step, x = bs.jit(softmax), bs.ones((300, 400)).sync()
+    bs.sync(step(x))
+    with bs.profile() as profile:
+        for _ in range(7):
+            bs.sync(step(x))
+    (row,) = [row for row in profile.rows() if row.kind == "kernel"]
+    assert (row.count, row.bytes) == (7, 7 * 2 * 300 * 400 * 4)
+    assert "test_profile.py" in row.lines
+    assert row.seconds > 0
+    calls = [event for event in profile.events if event.kind == "call"]
+    assert len(calls) == 7
+    assert all(event.begin <= event.end and event.used > 0 for event in calls)
+    assert row.name in str(profile)
+
+
+def test_what_waits_at_the_end_is_part_of_it() -> None:
+    step, x = bs.jit(lambda x: x @ x), bs.ones((700, 700)).sync()
+    bs.sync(step(x))
+    with bs.profile() as profile:
+        for _ in range(3):
+            step(x)
+    assert len([event for event in profile.events if event.kind == "call"]) == 3
+
+
+def test_a_trace_is_what_browsers_read(tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    with bs.profile(path):
+        carry, _ = bs.scan(lambda c, x: (c + x, c), bs.zeros((3,)), bs.ones((5, 3)))
+        assert carry.tolist() == [5, 5, 5]
+    events = json.loads(path.read_text())["traceEvents"]
+    assert {"M", "X"} <= {event["ph"] for event in events}
+    spans = [event for event in events if event["ph"] == "X"]
+    assert {"kernel", "host"} <= {event["cat"] for event in spans}
+    for event in spans:
+        assert event["ts"] >= 0
+        assert event["dur"] >= 0
+    for begin, end in zip(
+        [event for event in events if event["ph"] == "b"],
+        [event for event in events if event["ph"] == "e"],
+        strict=True,
+    ):
+        assert begin["id"] == end["id"]
+        assert begin["ts"] <= end["ts"]
+
+
+def test_loops_and_compilation_are_in_it() -> None:
+    with bs.profile() as profile:
+        made, _ = bs.scan(lambda c, x: (c * 3 + x, c), bs.zeros((2, 3)), bs.ones((4, 2, 3)))
+        made.numpy()
+    names = [row.name for row in profile.rows()]
+    assert "step.loop" in names
+    assert "prepare a step" in names
+
+
+def test_nothing_is_noted_otherwise() -> None:
+    bs.sync(bs.ones((10,)) + 1)
+    with bs.profile() as profile:
+        pass
+    assert list(profile.events) == []
+    assert profile.rows() == []
+    assert str(profile)
+
+
+def test_one_at_a_time() -> None:
+    with bs.profile(), pytest.raises(RuntimeError, match="already"), bs.profile():
+        pass
+    with bs.profile() as profile:
+        bs.sync(bs.ones((10,)) + 2)
+    assert profile.rows()
+
+
+def test_an_error_ends_it_well() -> None:
+    with pytest.raises(ZeroDivisionError), bs.profile() as profile:
+        bs.sync(bs.ones((10,)) + 3)
+        raise ZeroDivisionError
+    assert profile.rows()
+    with bs.profile():
+        pass
+
+
+def test_functions_that_are_gone() -> None:
+    with bs.profile() as profile:
+        for number in range(3):
+            bs.sync(bs.jit(lambda x, n=number: x * (n + 7.5))(bs.ones((5,))))
+    assert len([event for event in profile.events if event.kind == "call"]) >= 3

@@ -1,0 +1,208 @@
+"""Calls that return before they are done: order, values, threads, forks, and the end of a process."""
+
+import gc
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+import brimstone as bs
+from brimstone.runtime.arrays import use
+
+SIZE = 700
+"""Of matrices whose product is too much for the caller to do by himself."""
+
+START = """
+import brimstone as bs, os, sys
+cpu = bs.device("cpu")
+cpu.__enter__()
+@bs.jit
+def longer(x):
+    for _ in range(int(sys.argv[1])):
+        x = x @ x / 700
+    return x
+x = bs.ones((700, 700)).sync()
+longer(x).sync()
+"""
+AT_THE_END = "y = longer(x)"
+IN_A_THREAD = """
+import threading
+def forever():
+    while True:
+        bs.sync(longer(x))
+for _ in range(3):
+    threading.Thread(target=forever, daemon=True).start()
+y = longer(x)
+"""
+AFTER_ALL = """
+import atexit
+atexit.register(lambda: print(float(y[0, 0])))
+y = longer(x)
+"""
+FORK = """
+y = longer(x)
+child = os.fork()
+for _ in range(3):
+    y = longer(y)
+assert float(y[0, 0]) == 1
+if child == 0:
+    os._exit(7)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+"""
+BEFORE_IMPORT = "import atexit; atexit.register(lambda: print(str(y.shape)))\n"
+
+
+@pytest.fixture(autouse=True)
+def cpu() -> Any:
+    with bs.device("cpu"):
+        yield
+
+
+@bs.jit
+def product(x: Any, y: Any) -> Any:
+    return x @ y / SIZE + 1
+
+
+def matrix(seed: int) -> Any:
+    return bs.asarray(np.random.default_rng(seed).random((SIZE, SIZE), np.float32)).sync()
+
+
+def chain(length: int, seed: int) -> Any:
+    """A product of many, which nobody waits for."""
+    with bs.device("cpu"):
+        made = first = matrix(seed)
+        for _ in range(length):
+            made = product(made, first)
+        return made
+
+
+def test_values_are_read_in_any_order() -> None:
+    first = matrix(0)
+    made = [first]
+    for _ in range(6):
+        made.append(product(made[-1], first))
+    expected = first.numpy()
+    for at in (3, 6, 1, 5, 2, 4):
+        wanted = first.numpy()
+        for _ in range(at):
+            wanted = wanted @ expected / SIZE + 1
+        np.testing.assert_allclose(made[at].numpy(), wanted, rtol=1e-4)
+
+
+def test_little_and_much_keep_their_order() -> None:
+    @bs.jit
+    def count(state: Any) -> Any:
+        return {name: value + 1 for name, value in state.items()}
+
+    @bs.jit
+    def grow(state: Any, x: Any) -> Any:
+        zero = (x @ x).sum() * 0
+        return {name: value * 2 + zero for name, value in state.items()}
+
+    state: Any = {f"p{number}": bs.full((3,), float(number)) for number in range(5)}
+    expected = np.arange(5.0)
+    x = matrix(1)
+    for _ in range(6):
+        state = grow(count(state), x)
+        expected = (expected + 1) * 2
+    assert [float(value[0]) for value in state.values()] == expected.tolist()
+
+
+def test_threads_give_the_same_bits() -> None:
+    alone = [chain(5, seed).numpy() for seed in range(4)]
+    with ThreadPoolExecutor(4) as threads:
+        together = [*threads.map(lambda seed: chain(5, seed).numpy(), range(4))]
+    for mine, theirs in zip(alone, together, strict=True):
+        assert mine.tobytes() == theirs.tobytes()
+
+
+def test_one_thread_reads_what_another_asked_for() -> None:
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(chain, 4, 5).result()
+        second = threads.submit(product, first, first).result()
+        assert product(first, second).numpy().tobytes() == _again().tobytes()
+
+
+def _again() -> np.ndarray:
+    first = chain(4, 5)
+    return product(first, product(first, first)).numpy()
+
+
+def test_memory_does_not_grow() -> None:
+    step = bs.jit(lambda tree: {name: value * 0.5 for name, value in tree.items()})
+    tree: Any = {f"p{number}": bs.ones((1 + number,)) for number in range(40)}
+    x = matrix(2)
+    for _ in range(20):
+        tree, x = step(tree), product(x, x)
+    bs.sync(tree, x)
+    gc.collect()
+    before = use()
+    for _ in range(2000):
+        tree = step(tree)
+    for _ in range(30):
+        x = product(x, x)
+    bs.sync(tree, x)
+    gc.collect()
+    after = use()
+    assert after.used == before.used
+    assert after.used + after.kept <= before.used + before.kept + (SIZE * SIZE * 4 << 6)
+
+
+def test_a_leaf_keeps_no_others() -> None:
+    step = bs.jit(lambda x: {"large": x + 1, "small": x[:3, 0], "b": x * 2, "c": x * 3})
+    x = matrix(3)
+    bs.sync(step(x))
+    gc.collect()
+    before = use().used
+    kept = [step(x)["small"] for _ in range(10)]
+    bs.sync(kept)
+    gc.collect()
+    assert use().used - before < SIZE * SIZE * 4
+    assert all(each.tolist() == x[:3, 0].tolist() for each in kept)
+
+
+def test_results_that_are_arguments() -> None:
+    x = matrix(4)
+    same, part, product_ = bs.jit(lambda x: (x, x[1:3, 2:], x @ x))(x)
+    assert same.tolist() == x.tolist()
+    assert part.tolist() == x[1:3, 2:].tolist()
+    assert product_.shape == x.shape
+
+
+def test_donated_arguments_are_read_by_what_waits() -> None:
+    step = bs.jit(lambda x, y: x @ y / SIZE, donate=0)
+    y = matrix(6)
+    x = made = matrix(7)
+    kept = x.numpy().copy()
+    for _ in range(4):
+        made = step(made, y)
+    expected = kept
+    for _ in range(4):
+        expected = expected @ y.numpy() / SIZE
+    np.testing.assert_allclose(made.numpy(), expected, rtol=1e-4)
+    with pytest.raises(bs.DeadTensorError):
+        x.numpy()
+
+
+@pytest.mark.parametrize("threads", ["1", "2", "5"])
+@pytest.mark.parametrize(
+    "program",
+    [START + AT_THE_END, START + IN_A_THREAD, START + AFTER_ALL, START + FORK]
+    + [BEFORE_IMPORT + START + AT_THE_END],
+    ids=["waiting", "threads", "handler", "fork", "earlier"],
+)
+def test_a_process_ends_with_work_under_way(program: str, threads: str) -> None:
+    length = "3" if "fork" in program else "40" if "print" in program else "400"
+    done = subprocess.run(
+        [sys.executable, "-c", program, length],
+        env={**os.environ, "BRIMSTONE_THREADS": threads},
+        capture_output=True,
+        timeout=60,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
