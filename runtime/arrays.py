@@ -7,6 +7,7 @@ Never: memory given back while somebody reads it, here or in the core.
 
 from collections.abc import Sequence
 from itertools import count
+from threading import current_thread, main_thread
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -51,8 +52,8 @@ class Arrays(Sequence["Arrays"]):
         """Return when all are computed; an error says why one could not be."""
         wait, native = core().brimstone_wait, self.native
         try:
-            while (state := wait(native)) == State.PENDING:  # in between Python looks at signals
-                pass
+            while (state := wait(native)) == State.PENDING or _is_lost(state):
+                pass  # in between Python looks at signals
         except BaseException:
             leave_behind()
             raise
@@ -71,6 +72,12 @@ class Arrays(Sequence["Arrays"]):
         why: Any = core().brimstone_why(self.native)
         about = ABOUT.get(why.script)
         return about.failed(why.action) if about else MemoryError("there was no memory")
+
+
+def _is_lost(state: int) -> bool:
+    """Whether this thread ends where it waits, since the process does, and the main thread goes on
+    to the end."""
+    return state == State.STOPPED and current_thread() is not main_thread()
 
 
 class Lent(Arrays):

@@ -1,4 +1,4 @@
-"""Calls that return before they are done: order, values, threads, forks, and the end of a process."""
+"""Calls that return before they are done: their order, values, threads, forks, and the end."""
 
 import gc
 import os
@@ -191,8 +191,13 @@ def test_donated_arguments_are_read_by_what_waits() -> None:
 @pytest.mark.parametrize("threads", ["1", "2", "5"])
 @pytest.mark.parametrize(
     "program",
-    [START + AT_THE_END, START + IN_A_THREAD, START + AFTER_ALL, START + FORK]
-    + [BEFORE_IMPORT + START + AT_THE_END],
+    [
+        START + AT_THE_END,
+        START + IN_A_THREAD,
+        START + AFTER_ALL,
+        START + FORK,
+        BEFORE_IMPORT + START + AT_THE_END,
+    ],
     ids=["waiting", "threads", "handler", "fork", "earlier"],
 )
 def test_a_process_ends_with_work_under_way(program: str, threads: str) -> None:
