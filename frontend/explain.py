@@ -88,6 +88,7 @@ def _part(outlook: Outlook, names: list[str], given: Sizes, ends: tuple[str, ...
         tuple(map(str, outlook.kept)),
         explained_kernels(outlook.account.kernels, sizes, user_line()),
         ends,
+        outlook.account.memory(sizes),
     )
 
 

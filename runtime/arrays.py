@@ -6,7 +6,9 @@ Never: memory given back while somebody reads it, here or in the core.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import count
+from operator import is_
 from threading import current_thread, main_thread
 from typing import Any, NamedTuple, overload
 
@@ -59,6 +61,7 @@ class Arrays(Sequence["Arrays"]):
             raise
         if state != State.READY:
             raise self._error(state)
+        take_back()
 
     def array(self) -> Array:
         """The contents, which nobody may change, of one that is alone, when it is computed."""
@@ -80,17 +83,6 @@ def _is_lost(state: int) -> bool:
     return state == State.STOPPED and current_thread() is not main_thread()
 
 
-class Lent(Arrays):
-    """An array of somebody else, who has it back as soon as it is not used any more."""
-
-    __slots__ = ()
-
-    def __del__(self) -> None:
-        self.native = None
-        if _LENT:
-            take_back()
-
-
 def owned(native: Any, bytes: int = 0) -> Any:
     """Arrays that the core made, dropped when nobody has them any more; or so many bytes could not
     be had."""
@@ -101,24 +93,13 @@ def owned(native: Any, bytes: int = 0) -> Any:
 
 def shown(native: Any, form: Form, read_only: bool) -> Array:
     """A host array on the memory of the first of some arrays, which lives as long."""
-    address = ffi.gc(core().brimstone_address(native, 0), _Holder(native))
+    # What holds the arrays has no code of Python: an interrupt that came in it would be lost.
+    address = ffi.gc(core().brimstone_address(native, 0), partial(is_, native))
     memory: Any = ffi.buffer(address, form.size)
     array = np.ndarray(form.shape, form.storage, memory)
     if read_only:
         array.flags.writeable = False
     return array
-
-
-class _Holder:
-    """Holds arrays for as long as it is held itself."""
-
-    __slots__ = ("native",)
-
-    def __init__(self, native: Any) -> None:
-        self.native = native
-
-    def __call__(self, address: Any) -> None:
-        """Nobody has the address any more; the arrays go with this."""
 
 
 def empty(shape: tuple[int, ...], storage: Any) -> Array:
@@ -128,18 +109,20 @@ def empty(shape: tuple[int, ...], storage: Any) -> Array:
     return shown(native, form, read_only=False)
 
 
-def lent(array: Array) -> Lent:
+def lent(array: Array) -> Arrays:
     """A host array, row-major and aligned, that nobody will change."""
     take_back()
     ticket = next(_TICKETS)
     _LENT[ticket] = array
     address = ffi.cast("void *", array.__array_interface__["data"][0])
     native = core().brimstone_borrow(address, array.nbytes, ticket)
-    return Lent(owned(native), (Form(array.shape, array.dtype),))
+    return Arrays(owned(native), (Form(array.shape, array.dtype),))
 
 
 def take_back() -> None:
     """Let go of what was lent and is not used any more."""
+    if not _LENT:
+        return
     tickets: Any = ffi.new("int64_t[]", _AT_ONCE)
     while found := core().brimstone_returned(tickets, _AT_ONCE):
         for ticket in tickets[0:found]:

@@ -5,16 +5,18 @@ at once, though they may still have to be computed.
 Never: a plan that goes while the core runs it.
 """
 
+from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from ..targets.script import Plan, Result
 from .arrays import Arrays, owned
 from .native import core, ffi
 from .scripts import written
-from .streams import Streams
+from .streams import Streams, leave_behind
 
-_ENDING: list[tuple[Any, Any]] = []
+_ENDING = deque[tuple[Any, Any]]()
 """Programs that nobody can call any more and that are still to run, with what they need."""
 
 
@@ -44,8 +46,12 @@ class Call:
             else:
                 natives += [each.native for each in piece]
         stream, native = self._streams.own, self._native
-        while not self._admit(stream, native):  # in between Python looks at signals
-            pass
+        try:
+            while not self._admit(stream, native):
+                pass  # in between Python looks at signals
+        except BaseException:
+            leave_behind()
+            raise
         given: Any = ffi.new("brimstone_arrays *[]", natives)
         made = self._call(stream, native, given, len(natives))
         return Arrays(owned(made, self._bytes), self._forms)
@@ -67,8 +73,9 @@ class _End:
 def end_programs() -> None:
     """Let go of programs that have run meanwhile."""
     for _ in range(len(_ENDING)):
-        native, held = _ENDING.pop(0)
-        _End(held)(native)
+        with suppress(IndexError):  # another thread is at it, too
+            native, held = _ENDING.popleft()
+            _End(held)(native)
 
 
 def _record(plan: Plan) -> tuple[Any, Any]:

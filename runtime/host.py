@@ -19,7 +19,7 @@ from . import arrays
 from .calls import Call
 from .native import core, ffi
 from .scripts import Prepared
-from .streams import Streams
+from .streams import Streams, leave_behind
 
 VARIABLE = "BRIMSTONE_THREADS"
 MOST = 1024
@@ -67,8 +67,13 @@ class Host:
 
     def wait(self) -> None:
         """Return when all that this thread asked for is done."""
-        while not core().brimstone_idle(self._streams.own):  # in between Python looks at signals
-            pass
+        try:
+            while not core().brimstone_idle(self._streams.own):
+                pass  # in between Python looks at signals
+        except BaseException:
+            leave_behind()
+            raise
+        arrays.take_back()
 
 
 @cache

@@ -7,14 +7,15 @@ Never: a machine, or code; what a target does not compile has no kernels here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..ir import step
 from ..ir.attributes import Shape
 from ..ir.dims import Size, Symbol
 from ..ir.func import Func, Module
+from ..ir.locations import Location
 from ..ir.values import Block, Op
 
 if TYPE_CHECKING:  # passes that not every target loads
@@ -71,11 +72,34 @@ class KernelAccount:
 
 
 @dataclass(frozen=True, slots=True)
+class Held:
+    """An array that is alive where most memory is used; which kernel makes it, of which lines."""
+
+    kernel: str
+    type: str
+    bytes: int
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Bytes of a step: of what it is `given`, of what it `makes`, and what arrays in `between`
+    take, of which `alive` are there at once where they are most."""
+
+    given: int
+    makes: int
+    between: int
+    alive: tuple[Held, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Account:
-    """How a module runs, in a few words, and its kernels in order."""
+    """How a module runs, in a few words, its kernels in order, and the memory that it takes where
+    its symbols are certain numbers, if that can be told."""
 
     runs: str
     kernels: tuple[KernelAccount, ...] = ()
+    memory: Callable[[Mapping[str, int]], Memory | None] = field(default=lambda _: None)
 
 
 def make_account(

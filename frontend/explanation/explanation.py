@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...ir.func import Func
+from ...targets.account import Memory
 from .kernels import Amount, ExplainedKernel, source_lines
 from .steps import CompiledStep, OpenSize
 
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Part:
     """One step: how it `runs`, its kernels, the sizes that may be others, and those that `kept`
-    their number, with the reasons. `ends` says why the host goes on in another step, if it does."""
+    their number, with the reasons. `ends` says why the host goes on in another step, if it does,
+    and `memory` how much is taken, where that is known."""
 
     runs: str
     is_compiled: bool
@@ -31,6 +33,7 @@ class Part:
     kept: tuple[str, ...]
     kernels: tuple[ExplainedKernel, ...]
     ends: tuple[str, ...] = ()
+    memory: Memory | None = None
 
 
 @dataclass(frozen=True, repr=False)

@@ -85,7 +85,15 @@ def _part(
     made = "".join(_kernel(number, kernel, most) for number, kernel in kernels)
     ends = "".join(f"<p>split after stage {place}: {escape(each)}</p>\n" for each in part.ends)
     heading = f"<h3>Stage {place}</h3>\n" if titled else ""
-    return f"{heading}{_details(title, sizes)}<ol>\n{made}</ol>\n{ends}"
+    return f"{heading}{_details(title, sizes)}{_memory(part)}<ol>\n{made}</ol>\n{ends}"
+
+
+def _memory(part: Part) -> str:
+    """How much memory is taken, and by which arrays most of it."""
+    if part.memory is None:
+        return ""
+    title = words.memory(part.memory)
+    return _details(title, words.held(part.memory)) or f"<p>{escape(title)}</p>\n"
 
 
 def _kernel(number: int, kernel: ExplainedKernel, most: int) -> str:

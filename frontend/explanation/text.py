@@ -29,7 +29,7 @@ def explanation_text(told: Explanation, tiles: bool) -> Text:
     for place, part in enumerate(told.parts):
         if len(told.parts) > 1:
             lines += [_line(), _line((f"stage {place}", "bold"))]
-        lines += _part(part)
+        lines += _part(part, tiles)
         for kernel in part.kernels:
             number += 1
             lines += [_line(), *_kernel(number, kernel, tiles)]
@@ -67,11 +67,14 @@ def _compiled(told: Explanation) -> Iterable[Text]:
         yield from [_line((f"    {each}", "dim")) for each in words.kinds_of(step)]
 
 
-def _part(part: Part) -> Iterable[Text]:
+def _part(part: Part, tiles: bool) -> Iterable[Text]:
     if part.sizes:
         yield _line("sizes, which may be others without compiling again:")
     yield from [_line(f"  {words.size_text(each)}") for each in part.sizes]
     yield from [_line(f"  stays {each}") for each in part.kept]
+    if tiles and part.memory is not None:
+        yield _line(words.memory(part.memory))
+        yield from [_line(f"  {each}") for each in words.held(part.memory)]
 
 
 def _kernel(number: int, kernel: ExplainedKernel, tiles: bool) -> Iterable[Text]:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 
+from ...targets.account import Memory
 from .explanation import Explanation
 from .kernels import Amount, ExplainedArray, ExplainedKernel, ExplainedStage, SourceLine, readable
 from .steps import CompiledStep, OpenSize
@@ -17,6 +18,7 @@ from .steps import CompiledStep, OpenSize
 LINES_AT_MOST = 8
 KINDS_AT_MOST = 4
 OPS_AT_MOST = 6
+HELD_AT_MOST = 5
 
 
 def counted(count: int, thing: str) -> str:
@@ -49,6 +51,22 @@ def traffic(told: Explanation) -> str:
     apart = told.moved + told.saved
     kept = f"{100 * told.saved / apart:.0f} % less than" if told.saved else "as much as"
     return f"moves {readable(told.moved)}, {kept} op by op ({readable(apart)})"
+
+
+def memory(taken: Memory) -> str:
+    """How much memory a step takes in all, and for what."""
+    amounts = {"given": taken.given, "made": taken.makes, "in between": taken.between}
+    parts = [f"{readable(size)} {what}" for what, size in amounts.items() if size]
+    return f"takes {readable(sum(amounts.values()))}{': ' if parts else ''}{', '.join(parts)}"
+
+
+def held(taken: Memory) -> list[str]:
+    """The largest arrays in between that are alive where most is."""
+    shown, rest = taken.alive[:HELD_AT_MOST], taken.alive[HELD_AT_MOST:]
+    found = [f"{readable(each.bytes)} {each.type} of {each.kernel}" for each in shown]
+    if rest:
+        found.append(f"{readable(sum([each.bytes for each in rest]))} in {len(rest)} more")
+    return found
 
 
 def readiness(told: Explanation) -> str:

@@ -10,6 +10,7 @@ namespace brimstone {
 namespace {
 
 std::atomic<bool> stopped = false;
+thread_local bool goes_on = false;
 
 // Memory that a kernel uses while it runs.
 class Room {
@@ -84,11 +85,15 @@ void run_chunk(void *context, int64_t chunk) {
 
 void stop() noexcept { stopped.store(true); }
 
-bool stopping() noexcept { return stopped.load(std::memory_order_relaxed); }
+void go_on() noexcept { goes_on = true; }
+
+bool is_stopped() noexcept { return stopped.load(std::memory_order_relaxed); }
+
+bool stopping() noexcept { return is_stopped() && !goes_on; }
 
 bool run(Pool *pool, std::span<const brimstone_launch> launches, const uint64_t *slots) noexcept {
     Job job{launches, slots};
-    if (pool) {
+    if (pool && !is_stopped()) {
         const int64_t chunks = launches.back().first + launches.back().chunks;
         pool->run(chunks, run_chunk, &job);
         return !job.failed;

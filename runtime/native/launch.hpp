@@ -12,9 +12,12 @@
 
 namespace brimstone {
 
-// Lets all launches end at their next chunk, which is not run any more.
+// Lets all launches end at their next chunk, which is not run any more. The thread that then goes on
+// runs what it needs alone.
 void stop() noexcept;
-bool stopping() noexcept;
+void go_on() noexcept;
+bool is_stopped() noexcept;
+bool stopping() noexcept;  // for this thread
 
 bool run(Pool *pool, std::span<const brimstone_launch> launches, const uint64_t *slots) noexcept;
 

@@ -46,7 +46,10 @@ bool Task::run(Pool &pool, const Stream &stream, Time end) noexcept {
         if (position < 0) {
             failed_ = true;
             failure_ = {plan.script.number, -1 - position};
-        } else if (position < plan.script.action_count || stopping()) {
+        } else if (stopping()) {
+            position = 0;  // an action may be half done
+            return false;
+        } else if (position < plan.script.action_count) {
             return false;
         }
     }
@@ -56,9 +59,17 @@ bool Task::run(Pool &pool, const Stream &stream, Time end) noexcept {
 
 // Whether somebody but this task holds a result.
 bool Task::is_wanted() const noexcept {
-    if (results->holders.load(std::memory_order_relaxed) > 1) return true;
+    if (results->holders.load(std::memory_order_acquire) > 1) return true;
     return std::ranges::any_of(results->items(), [](const Array *array) {
         return array->holders.load(std::memory_order_relaxed) > 1;
+    });
+}
+
+bool Task::can_begin() const noexcept {
+    return std::ranges::all_of(pieces, [](brimstone_arrays *piece) {
+        return std::ranges::all_of(piece->items(), [](const Array *array) {
+            return array->state.load(std::memory_order_acquire) != State::PENDING;
+        });
     });
 }
 

@@ -21,6 +21,8 @@ class Program;
 struct Task {
     explicit Task(Program &called);
 
+    // Whether all that it is given is computed.
+    bool can_begin() const noexcept;
     // Whether it is done, one way or the other; if not, it is to be run again.
     bool run(Pool &pool, const Stream &stream, Time end) noexcept;
 

@@ -29,9 +29,18 @@ std::mutex &registry = *new std::mutex;
 Stream *all = nullptr;
 Stream *closed = nullptr;
 
+// A task may wait for one of another stream, so that none is kept locked while another one is waited
+// for.
 void lock_all() {
     registry.lock();
-    for (Stream *stream = all; stream; stream = stream->next) stream->lock();
+    for (bool idle = false; !idle;) {
+        for (Stream *stream = all; stream; stream = stream->next) stream->settle();
+        idle = true;
+        for (Stream *stream = all; stream; stream = stream->next) idle &= stream->lock();
+        if (idle) break;
+        for (Stream *stream = all; stream; stream = stream->next) stream->unlock(false);
+        std::this_thread::yield();
+    }
     lock_tasks();
 }
 
@@ -96,7 +105,8 @@ bool Stream::push(Task &task) noexcept {
     bytes_ += task.program.bytes();
     if (running_) return true;
     const int64_t little = pool_.threads() > 1 ? LITTLE : LONG;
-    if ((count_ == 1 && task.program.plan().work < little) || !call_runner())
+    const bool at_once = count_ == 1 && task.program.plan().work < little && task.can_begin();
+    if (at_once || !call_runner())
         run_tasks(lock, Time::max(), [] { return false; });
     return true;
 }
@@ -124,32 +134,40 @@ void Stream::run_tasks(Lock &lock, Time end, Condition enough) noexcept {
         Task &task = *first_;
         lock.unlock();
         const bool is_done = task.run(pool_, *this, end);
+        if (is_done) note(task);
         lock.lock();
         if (is_done) finish(lock, task);
     } while (first_ && !enough() && Clock::now() < end && !stopping());
     running_ = false;
-    if (first_ && !stopping()) call_runner();
+    if (first_) call_runner();
     if (waiting_ > 0) changed_.notify_all();
 }
 
 // Memory is given back while the lock is not held, and while `running_` says that it is not over.
 void Stream::finish(Lock &lock, Task &task) noexcept {
     first_ = task.next;
-    --count_;
-    bytes_ -= task.program.bytes();
+    const int64_t bytes = task.program.bytes();
     Array *arena = first_ ? nullptr : std::exchange(arena_, nullptr);
     if (waiting_ > 0) changed_.notify_all();
     lock.unlock();
-    if (recording() && task.asked != Time())
-        Notes().note_since(task.asked, task.program.plan().script.number, CALL);
-    task.asked = {};
     if (arena) drop({&arena, 1});
     task.program.end(task);
     lock.lock();
+    --count_;
+    bytes_ -= bytes;
+    if (waiting_ > 0) changed_.notify_all();
+}
+
+// Before anybody can know that it is done.
+void Stream::note(Task &task) noexcept {
+    if (recording() && task.asked != Time())
+        Notes().note_since(task.asked, task.program.plan().script.number, CALL);
+    task.asked = {};
 }
 
 // Whether there is one.
 bool Stream::call_runner() noexcept {
+    if (is_stopped()) return false;
     if (!has_runner_) {
         try {
             std::thread([this] { live(); }).detach();
@@ -180,16 +198,14 @@ bool Stream::reopen() noexcept {
     return count_ == 0;
 }
 
-void Stream::lock() noexcept {
-    while (!wait_for_all()) {
+void Stream::settle() noexcept {
+    while (!wait_for_all() && !stopping()) {
     }
+}
+
+bool Stream::lock() noexcept {
     mutex_.lock();
-    while (count_ > 0 || running_) {
-        mutex_.unlock();
-        wait_for_all();
-        std::this_thread::yield();
-        mutex_.lock();
-    }
+    return !running_ && (count_ == 0 || stopping());
 }
 
 void Stream::unlock(bool in_child) noexcept {
@@ -234,6 +250,7 @@ void end_streams() noexcept {
     stop();
     const std::lock_guard lock(registry);
     for (Stream *stream = all; stream; stream = stream->next) stream->end();
+    go_on();
 }
 
 }  // namespace brimstone

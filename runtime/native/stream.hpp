@@ -39,9 +39,10 @@ class Stream {
 
     const Pool &pool() const noexcept { return pool_; }
 
-    // Between the two nothing is left to do, and nobody can ask for more, as it must be when a process
-    // forks; the child has no runner.
-    void lock() noexcept;
+    // Nobody can ask for more between the two, nor is anything left if the first one says so, as it
+    // must be when a process forks; the child has no runner.
+    void settle() noexcept;
+    bool lock() noexcept;
     void unlock(bool in_child) noexcept;
     void end() noexcept;
 
@@ -57,6 +58,7 @@ class Stream {
     void run_tasks(Lock &lock, Time end, Condition enough) noexcept;
     bool reserve(Task &task) noexcept;
     void finish(Lock &lock, Task &task) noexcept;
+    static void note(Task &task) noexcept;
     bool call_runner() noexcept;
     void live() noexcept;
 
@@ -75,7 +77,7 @@ class Stream {
 // A stream that nobody else has; a null pointer if there is no memory.
 Stream *open_stream(Pool &pool) noexcept;
 void close_stream(Stream *stream) noexcept;
-// Nothing is run any more once this returns.
+// Nothing is run any more once this returns, but what this very thread waits for.
 void end_streams() noexcept;
 
 }  // namespace brimstone

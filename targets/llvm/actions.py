@@ -6,6 +6,7 @@ interpreter.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,14 +33,17 @@ def run(actions: Actions, memory: Memory) -> None:
     op = None
     try:
         for act, op in actions:
-            if NOTES.wanted:
-                with NOTES.about(op.name, str(op.location)):
-                    act(memory)
-            else:
-                act(memory)
+            does = partial(_noted, act, op) if NOTES.wanted else act
+            does(memory)
     except (Unmet, ValueError, IndexError, OverflowError, ArithmeticError) as problem:
         assert op is not None
         raise ExecutionError(f"{op.name}: {problem}", op.location) from problem
+
+
+def _noted(act: Action, op: Op, memory: Memory) -> None:
+    """Do something, for a profile."""
+    with NOTES.about(op.name, str(op.location)):
+        act(memory)
 
 
 def _row(preparation: "Preparation", op: step.Row) -> Action:

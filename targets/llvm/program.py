@@ -19,6 +19,7 @@ from ...ir.errors import ExecutionError, Unmet
 from ...ir.func import Func, Module
 from ...ir.types import Shaped
 from ...ir.values import AnyValue, Block, Op, walk
+from ...passes.collector import collector_paused
 from ...passes.past_caches import has_lines
 from ..script import Arrays, Host
 from .actions import PREPARE, Action, Actions, Memory, run
@@ -73,7 +74,7 @@ class Program:
         shapes = [each.forms[0].shape for each in chain.from_iterable(pieces)]
         sizes = bind(self.module.main, shapes, given)
         key = tuple([sizes[symbol] for symbol in self.module.main.symbols])
-        with self._lock:
+        with collector_paused(), self._lock:
             prepared = self._prepared.get(key)
             if prepared is None:
                 if len(self._prepared) >= PREPARED_AT_MOST:
@@ -95,14 +96,14 @@ class Preparation:
         """What runs the whole step, once there is code for the kernels that it launches."""
         body = self.module.main.body
         self.program.code.make(self.launched(body))
-        ops = list(self._flat(body))
+        ops = list(self.flat(body))
         if is_whole(self, ops):
             return self.host.program(plan_of(self, ops))
         return partial(self.program.play, self._actions(ops))
 
     def block(self, block: Block) -> Actions:
         """What the ops of a block do, in order."""
-        return self._actions(list(self._flat(block)))
+        return self._actions(list(self.flat(block)))
 
     def _actions(self, flat: Sequence[Op]) -> Actions:
         actions: Actions = []
@@ -114,14 +115,14 @@ class Preparation:
                 actions += [(self._action(op), op) for op in listed]
         return actions
 
-    def _flat(self, block: Block) -> Iterator[Op]:
+    def flat(self, block: Block) -> Iterator[Op]:
         """The ops of a block, with those of a region in the place of a choice."""
         for op in block:
             if isinstance(op, step.When):
                 chosen = self.chosen(op)
                 (other,) = (region for region in op.regions if region is not chosen)
                 self.skipped.update(walk(other))
-                yield from self._flat(chosen)
+                yield from self.flat(chosen)
             elif not op.terminator:
                 yield op
 
@@ -151,7 +152,7 @@ class Preparation:
 
     def _is_apart(self, op: step.Launch) -> bool:
         """Whether nothing that is written is read."""
-        return {*map(self._root, op.reads)}.isdisjoint(map(self._root, op.writes))
+        return {*map(self.root, op.reads)}.isdisjoint(map(self.root, op.writes))
 
     def _is_large(self, value: AnyValue) -> bool:
         """Whether an array does not fit into the caches, in memory of its own, and all its rows
@@ -159,7 +160,7 @@ class Preparation:
         shape, dtype = self.shape(value), value.dtype.storage
         if prod(shape) * dtype.itemsize < PAST_CACHES or not has_lines(shape, value.dtype):
             return False
-        return isinstance(self._root(value).owner, step.Allocate)
+        return isinstance(self.root(value).owner, step.Allocate)
 
     def chosen(self, op: step.When) -> Block:
         """The region that runs."""
@@ -169,7 +170,7 @@ class Preparation:
         """Where the value is kept."""
         return self.program.places[value]
 
-    def _root(self, value: AnyValue) -> AnyValue:
+    def root(self, value: AnyValue) -> AnyValue:
         """The array that this one is, with another shape."""
         op = value.op
         while isinstance(op, step.View) and self._is_shape(op):

@@ -8,6 +8,7 @@ interpreter; `Program.code.refused` says which, and why.
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from ...ir.func import Func, Module
 from ...passes.bind_cpu import Refused
@@ -23,6 +24,7 @@ from ..script import Host
 from .code import Code
 from .lower import lower
 from .machines import host as processor
+from .planned import memory_of
 from .printer import print_llvm
 from .program import PAST_CACHES, Program
 from .schedules import chooser
@@ -36,8 +38,9 @@ def compile_step(module: Module, host: Host) -> Program:
     return Program(gathered, Code(gathered, tiled.refused), host)
 
 
-def account(module: Module, names: Sequence[str]) -> Account:
+def account(module: Module, names: Sequence[str], host: Host) -> Account:
     """What `compile_step` makes of a module, in words; `names` are those of its arguments."""
+    program = compile_step(module, host)
     fused = _fused(module)
     tiled = tile(fused.module, chooser(processor()))
     funcs = {name: tiled.module[name] for name in tiled.kernels}
@@ -51,7 +54,8 @@ def account(module: Module, names: Sequence[str]) -> Account:
     if len(fused.part.clusters.graph.func.arguments) > len(names):
         names = names_of_parts(module.main, names)
     interpreted = {**tiled.refused, **refused}
-    return make_account(runs, fused, tiled, together, interpreted, names, _versions(funcs))
+    made = make_account(runs, fused, tiled, together, interpreted, names, _versions(funcs))
+    return replace(made, memory=partial(memory_of, program))
 
 
 def refusal(func: Func) -> str:

@@ -35,7 +35,7 @@ class Cpu:
         """What was fused, and how each kernel is launched."""
         from .road import account
 
-        return account(module, names)
+        return account(module, names, self.host)
 
     def upload(self, array: Array) -> Arrays:
         """The array itself, if it is row-major and aligned; else a copy that is."""
@@ -55,7 +55,7 @@ class Cpu:
         """Return when buffers are computed, or all that this thread has asked for."""
         if buffers is None:
             self.host.wait()
-        elif isinstance(buffers, tuple):
+        elif isinstance(buffers, tuple | list):
             for each in cast("tuple[Arrays, ...]", buffers):
                 each.wait()
         else:

@@ -8,6 +8,7 @@
 #include "check.hpp"
 #include "jobs.hpp"
 #include "pool.hpp"
+#include "steps.hpp"
 
 namespace brimstone {
 namespace {
@@ -55,6 +56,23 @@ void test_fork_while_others_run() {
     other.join();
 }
 
+// Tasks of one stream wait for those of the other, and the child goes on with what was computed.
+void test_fork_while_streams_run() {
+    Pool pool(2);
+    Stream &left = *open_stream(pool), &right = *open_stream(pool);
+    const Adding adding(1, 1, int64_t{16} << 20);
+    Program program(adding.plan);
+    for (int i = 0; i < 20; ++i) {
+        brimstone_arrays *arrays = zeros();
+        for (int j = 0; j < 6; ++j) arrays = call(j % 2 ? left : right, program, arrays);
+        check(in_child([&] { return number(call(left, program, hold(arrays))) == 7; }));
+        check(number(arrays) == 6);
+    }
+    close_stream(&left);
+    close_stream(&right);
+    settle(program);
+}
+
 }  // namespace
 }  // namespace brimstone
 
@@ -62,5 +80,6 @@ int main() {
     using namespace brimstone;
     test_child_has_workers_again();
     test_fork_while_others_run();
+    test_fork_while_streams_run();
     return exit_status();
 }
