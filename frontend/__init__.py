@@ -54,6 +54,7 @@ if TYPE_CHECKING:  # the lazy names, for tools that read the source
     from .functions.windows import *
     from .generator import Generator
     from .grad import *
+    from .host_call import ShapeDtype, host_call
     from .jacobian import *
     from .jit import explain, jit
     from .kernel.call import kernel

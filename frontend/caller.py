@@ -53,6 +53,20 @@ def beginning(function: Any) -> Location:
     return Location((code.co_filename, code.co_firstlineno))
 
 
+def raised_at(error: BaseException) -> Location:
+    """The line of the user's program that raised an error: the innermost one of the file in which
+    his functions begin to be called."""
+    found, file, trace = UNKNOWN, None, error.__traceback__
+    while trace is not None:
+        its_file = trace.tb_frame.f_code.co_filename
+        if file is None and not _is_ours(its_file):
+            file = its_file
+        if its_file == file:
+            found = Location((its_file, trace.tb_lineno))
+        trace = trace.tb_next
+    return found
+
+
 def _locate(key: tuple[CodeType, int], line: int) -> Location:
     found = _BY_INSTRUCTION[key] = Location((key[0].co_filename, line))
     return found

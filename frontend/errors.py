@@ -8,7 +8,14 @@ Never: a message about the library's own insides.
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from ..ir.errors import IRError
 from .caller import user_line
+
+_DERIVATIVES = {
+    "tensor.custom": "give the kernel its derivative: `bs.kernel(gradient=...)`",
+    "tensor.host_call": "give what calls the function its derivative, with `bs.custom_vjp`",
+}
+"""What to do about ops whose derivative only the user knows."""
 
 
 class BrimstoneError(Exception):
@@ -92,6 +99,14 @@ def failure(
     error = kind("\n".join(lines))
     error.operation, error.location = operation, location
     return error
+
+
+def refuse_derivative(operation: str, problem: IRError) -> NoReturn:
+    """Say that an op has no derivative, where it was recorded, and what helps."""
+    hint = f"the operation was recorded at {problem.location}" if problem.location else ""
+    advice = _DERIVATIVES.get(problem.message.partition(" ")[0])
+    hint = "; ".join([each for each in (advice, hint) if each])
+    fail(DifferentiationError, operation, problem.message, hint=hint)
 
 
 def expect_functions(operation: str, *given: Any) -> None:

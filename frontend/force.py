@@ -24,6 +24,7 @@ from .cuts import cut
 from .errors import (
     DeadTensorError,
     DeviceError,
+    DifferentiationError,
     OperationFailed,
     OutOfMemory,
     PlaceError,
@@ -33,11 +34,13 @@ from .errors import (
 from .handle import Handle
 from .history import segment_of
 from .node import Leaf, Node
+from .outside import call_failure, line_of_call
 from .pending import forget, live
 from .prefixes import COMPILED
 from .ready import Piece, find, make
 from .recording import GATHERING, Recording, gather, lower
 from .shortage import out_of_memory, step_out_of_memory
+from .trace import untraced
 from .tree import leaves_of
 
 Pieces = Sequence[Sequence[Any]]
@@ -61,8 +64,9 @@ def force(*wanted: Node, recompute: bool = False) -> None:
     groups: dict[Device, list[Node]] = {}
     for node in together:
         groups.setdefault(node.device or current_device(), []).append(node)
-    for device, nodes in groups.items():
-        _compute_most(nodes, missing, device, recompute)
+    with untraced():
+        for device, nodes in groups.items():
+            _compute_most(nodes, missing, device, recompute)
 
 
 def _compute_most(
@@ -71,7 +75,7 @@ def _compute_most(
     """Compute nodes together; where that fails, those that are wanted on their own."""
     try:
         _compute(together, device, recompute)
-    except (OperationFailed, OutOfMemory, PlaceError):
+    except (DifferentiationError, OperationFailed, OutOfMemory, PlaceError):
         alone = [node for node in together if node in wanted]
         if len(alone) == len(together):
             raise
@@ -143,8 +147,11 @@ def run(recording: Recording, compiled: Plan, device: Device, inputs: Sequence[A
     try:
         return compiled.run([inputs])
     except IRError as problem:
-        error = _precise(recording, device, inputs) or problem
-        raise _failed(error) from None
+        func = _func_of(recording)
+        if func is not None and line_of_call(problem, func) is None:
+            problem = _precise(func, device, inputs) or problem
+        error = _failed(problem, func)
+        raise error from error.__cause__
     except MemoryError as problem:
         raise step_out_of_memory(problem, partial(_func_of, recording), None) from None
 
@@ -154,17 +161,15 @@ def run_plan(compiled: Plan, pieces: Pieces, sizes: Mapping[str, int] | None) ->
     try:
         return compiled.run(pieces, sizes)
     except IRError as problem:
-        raise _failed(problem) from None
+        error = _failed(problem, compiled.func)
+        raise error from error.__cause__
     except MemoryError as problem:
         known = {**compiled.sizes, **(sizes or {})}
         raise step_out_of_memory(problem, lambda: compiled.func, known) from None
 
 
-def _precise(recording: Recording, device: Device, inputs: Sequence[Any]) -> IRError | None:
-    """The error of this very recording: the step may have been compiled for another's lines."""
-    func = _func_of(recording)
-    if func is None:
-        return None
+def _precise(func: Func, device: Device, inputs: Sequence[Any]) -> IRError | None:
+    """The error of this very func: the step may have been compiled for another's lines."""
     try:
         device.target.compile(Module([func]))([inputs], {})
     except IRError as error:
@@ -180,7 +185,11 @@ def _func_of(recording: Recording) -> Func | None:
         return None if done else lower(recording)
 
 
-def _failed(problem: IRError) -> Exception:
+def _failed(problem: IRError, func: Func | None) -> Exception:
+    """What is raised where a step fails, in the words of users; the func says the same."""
+    called_outside = call_failure(problem, func)
+    if called_outside is not None:
+        return called_outside
     operation, _, message = problem.message.partition(": ")
     floor, _, name = operation.partition(".")
     called = _CALLED.get(name, name) if floor == "tensor" else operation

@@ -20,7 +20,7 @@ from ..passes.differentiate import Linearised, NotDifferentiable, linearise, tra
 from ..passes.differentiate import jvp as differentiate_forward
 from ..passes.differentiate import vjp as differentiate_backward
 from .cache import Cache
-from .errors import ArgumentError, DifferentiationError, ShapeError, expect_functions, fail
+from .errors import ArgumentError, ShapeError, expect_functions, fail, refuse_derivative
 from .function import Traced, call
 from .functions.common import as_node, filled
 from .handle import Handle, wrap
@@ -141,10 +141,7 @@ def _derived(transform: Callable[..., Any], func: Any, *rest: Any) -> Any:
         try:
             found = _DERIVED.put(key, transform(func, *rest))
         except NotDifferentiable as problem:
-            hint = f"the operation was recorded at {problem.location}" if problem.location else ""
-            if problem.message.startswith("tensor.custom "):
-                hint = "give the kernel its derivative: `bs.kernel(gradient=...)`"
-            fail(DifferentiationError, "grad", problem.message, hint=hint)
+            refuse_derivative("grad", problem)
     return found
 
 

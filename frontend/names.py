@@ -78,6 +78,7 @@ EXPORTS = {
     """,
     "generator": "Generator",
     "grad": "grad jvp linearize stop_gradient value_and_grad vjp",
+    "host_call": "ShapeDtype host_call",
     "jacobian": "hessian jacfwd jacrev",
     "jit": "explain jit",
     "kernel.call": "kernel",

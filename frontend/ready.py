@@ -11,10 +11,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ..ir.func import Func
-from ..passes.differentiate import linearise
+from ..passes.differentiate import NotDifferentiable, linearise
 from ..runtime.device import Device
 from ..runtime.steps import Plan, plan
 from .cache import Cache
+from .errors import refuse_derivative
 from .node import Node
 from .recording import GATHERING, Recording, func_of, gather
 
@@ -82,7 +83,10 @@ def _whole(recording: Recording, step: Step) -> Piece:
 def _compiled(recording: Recording, func: Func, device: Device, flags: Flags) -> Step:
     if flags is None:
         return Step(recording.key, device, flags, func, plan(func, device))
-    parts = linearise(func, flags)
+    try:
+        parts = linearise(func, flags)
+    except NotDifferentiable as problem:
+        refuse_derivative("read", problem)
     compiled = plan(parts.forward, device)
     residuals = [value.type for value in parts.forward.results[len(recording.outputs) :]]
     return Step(recording.key, device, flags, func, compiled, tuple(residuals), parts.linear)

@@ -7,7 +7,8 @@ Never: the value of a stand-in; whoever asks for one is told how to do without.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from threading import local
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -84,6 +85,16 @@ _CURRENT = _Current()
 def current_trace() -> Trace | None:
     """The innermost function that this thread is tracing."""
     return _CURRENT.trace
+
+
+@contextmanager
+def untraced() -> Iterator[None]:
+    """While steps run: what they call computes with values, whatever this thread is tracing."""
+    trace, _CURRENT.trace = _CURRENT.trace, None
+    try:
+        yield
+    finally:
+        _CURRENT.trace = trace
 
 
 def refuse_value(node: Node, asked: str) -> None:

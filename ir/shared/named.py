@@ -4,11 +4,36 @@ Comes in: a name. Goes out: the Python function that it names, imported when it 
 Never: a function kept in the IR, which holds names only.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
+import numpy as np
+
+from ..attributes import KINDS, Kind
 from ..errors import Unmet, require
+from ..payloads import Array
+from ..scanner import Scanner, quoted
+
+Form = tuple[tuple[int, ...], Any]
+"""A shape, and a numpy dtype."""
+
+
+class Name(str):
+    """The name of a function, as an attribute: a string, of which there may be weak references, so
+    that whoever made it can tell when nobody holds it any more."""
+
+
+KINDS[Name] = Kind("a string", Scanner.string, quoted, (str, Name))
+
+
+class CallFailed(Unmet):
+    """A function that a program names has raised, which is the cause of this, or has returned
+    something else than it was to; whatever went wrong is told behind the function's name."""
+
+    def __init__(self, function: str, problem: str) -> None:
+        super().__init__(f'"{function}" {problem}')
+        self.function, self.problem = function, problem
 
 
 def check_name(name: str) -> None:
@@ -38,7 +63,30 @@ def called(name: str, *arguments: Any) -> Any:
     try:
         return function(*arguments)
     except Exception as problem:
-        raise Unmet(f'"{name}" failed: {type(problem).__name__}: {problem}') from problem
+        raise CallFailed(name, f"failed: {type(problem).__name__}: {problem}") from problem
+
+
+def arrays_from(name: str, forms: Iterable[Form], *arguments: Any) -> tuple[Array, ...]:
+    """The array that the function returns, or the tuple of them, if they have these forms."""
+    made, wanted = called(name, *arguments), list(forms)
+    arrays = cast(tuple[Any, ...], made if isinstance(made, tuple) else (made,))
+    if len(arrays) != len(wanted):
+        raise CallFailed(name, f"returned {len(arrays)} arrays, expected {len(wanted)}")
+    return tuple([_formed(name, *each) for each in zip(arrays, wanted, strict=True)])
+
+
+def _formed(name: str, made: Any, form: Form) -> Array:
+    """One array that the function returned, if it has this form."""
+    shape, storage = form
+    is_array = _is_array(made)
+    if is_array and made.shape == shape and made.dtype == storage:
+        return np.asarray(made)
+    found = f"{made.dtype}{list(made.shape)}" if is_array else f"{made!r:.60}"
+    raise CallFailed(name, f"returned {found}, expected {storage}{list(shape)}")
+
+
+def _is_array(made: Any) -> bool:
+    return isinstance(made, np.ndarray | np.generic)
 
 
 def read_only(array: Any) -> Any:

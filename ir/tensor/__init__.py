@@ -46,6 +46,7 @@ from .elementwise import (
     Truncate,
 )
 from .factor import Cholesky, Lu, Qr
+from .host_call import HostCall
 from .indexing import Combiner, Gather, Outside, Scatter
 from .linear import Checkpoint, CustomVjp, LinearCall, StopGradient
 from .random import RandomBits

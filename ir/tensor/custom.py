@@ -4,17 +4,14 @@ Comes in: tensors, and settings that the kernel understands. Goes out: tensors o
 Never: an effect; a kernel that writes into its arguments fails.
 """
 
-from typing import Any, cast
-
-import numpy as np
+from typing import Any
 
 from ..attributes import Frozen
 from ..builder import Builder
 from ..declare import Attr, Op, Operands, Results
 from ..dims import Dim, Size
-from ..errors import require
 from ..payloads import Array
-from ..shared.named import called, check_name, read_only
+from ..shared.named import arrays_from, check_name, read_only
 from ..types import Tensor
 from .base import TensorOp, Values, rebuilt
 from .batching import all_batched, lane_by_lane
@@ -51,31 +48,9 @@ class Custom(TensorOp, name="tensor.custom"):
 
     def run(self, frame: Any, *arguments: Array) -> Any:
         settings = _evaluated(frame, self.settings)
-        made = called(self.kernel, *[read_only(array) for array in arguments], settings)
-        arrays = cast(tuple[Any, ...], made if isinstance(made, tuple) else (made,))
-        require(
-            len(arrays) == len(self.outputs),
-            f'"{self.kernel}" returned {len(arrays)} arrays, expected {len(self.outputs)}',
-        )
-        checked = [
-            self._returned(array, output.dtype.storage, frame.shape(output.type.shape))
-            for array, output in zip(arrays, self.outputs, strict=True)
-        ]
-        return handed_back(tuple(checked))
-
-    def _returned(self, made: Any, storage: Any, shape: tuple[int, ...]) -> Array:
-        """One array that the kernel returned, if it is what the op states."""
-        is_array = _is_array(made)
-        found = f"{made.dtype}{list(made.shape)}" if is_array else f"{made!r:.60}"
-        require(
-            is_array and made.shape == shape and made.dtype == storage,
-            f'"{self.kernel}" returned {found}, expected {storage}{list(shape)}',
-        )
-        return np.asarray(made)
-
-
-def _is_array(made: Any) -> bool:
-    return isinstance(made, np.ndarray | np.generic)
+        forms = [(frame.shape(each.type.shape), each.dtype.storage) for each in self.outputs]
+        given = [read_only(array) for array in arguments]
+        return handed_back(arrays_from(self.kernel, forms, *given, settings))
 
 
 def _evaluated(frame: Any, setting: Any) -> Any:

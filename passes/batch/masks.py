@@ -56,7 +56,7 @@ def certain(op: Op) -> bool:
         case ArgReduction():
             return FACTS.at_most(1, op.x.shape[op.axis])
         case _:
-            return not isinstance(op, tensor.Custom | FINITE_ONLY)
+            return not isinstance(op, tensor.Custom | tensor.HostCall | FINITE_ONLY)
 
 
 def harmless_as_zeros(op: Op) -> int | None:

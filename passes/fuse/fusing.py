@@ -73,7 +73,7 @@ def _kernel(
     if op is not None and is_opened(op) and not apart:
         regions = [region_func(graph.func, op, region) for region in op.regions]
         kernel.parts = [_fused(each, names, apart) for each in regions]
-    elif not kernel.fills:
+    elif kernel.launched:
         bind_symbols(kernel, graph.func.symbols)
     return kernel
 
@@ -83,5 +83,5 @@ def _launched(part: Part) -> Iterator[Func]:
     for kernel in part.kernels:
         for inner in kernel.parts:
             yield from _launched(inner)
-        if not kernel.parts and not kernel.fills:
+        if kernel.launched:
             yield kernel.func

@@ -38,8 +38,9 @@ Placed = tuple[AnyValue, Group]
 @dataclass(eq=False, slots=True)
 class Kernel:
     """A func, the arrays that a launch hands to it, and the ops that it does the work of; or, for
-    control flow on the host, the `parts` of its regions, and a func that is not launched.
-    `witnesses` are the shapes of empty arrays, handed over after the reads to tell sizes."""
+    what the host does by itself, a func that is not launched, and for control flow the `parts` of
+    its regions. `witnesses` are the shapes of empty arrays, handed over after the reads to tell
+    sizes."""
 
     func: Func
     cluster: Cluster
@@ -56,8 +57,18 @@ class Kernel:
 
     @property
     def fills(self) -> bool:
-        """Whether the host does it by itself."""
+        """Whether the host fills memory with a number."""
         return self.cluster.nodes[0].kind is Kind.FILL
+
+    @property
+    def calls(self) -> bool:
+        """Whether the host calls a function of Python."""
+        return isinstance(self.cluster.nodes[0].op, tensor.HostCall)
+
+    @property
+    def launched(self) -> bool:
+        """Whether there is a launch, and not something that the host does by itself."""
+        return not (self.parts or self.fills or self.calls)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ Never: whether it is worth it.
 
 from collections.abc import Iterable
 
+from ...ir import tensor
 from .axes import Group
 from .clusters import Cluster, Clusters
 from .cost import MOST_ARRAYS, MOST_OPS
@@ -49,6 +50,8 @@ def standing_alone(node: Node) -> Refuse:
     """Why a node has a kernel of its own."""
     if node.kind is Kind.FILL or node.op is None:
         return Refuse("memory is filled with numbers, for an op that has a kernel of its own")
+    if isinstance(node.op, tensor.HostCall):
+        return Refuse("the host calls a function of Python")
     return Refuse(f"{node.op.name.partition('.')[2]} has a kernel of its own")
 
 

@@ -6,6 +6,7 @@ Never: memory that is written before all who read it are done; each array has me
 """
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from ...ir import step
 from ...ir.builder import Builder
@@ -63,6 +64,10 @@ class _Maker:
         if kernel.parts:
             steps = [part.step for part in kernel.parts]
             emit_control(self.builder, node.op, reads, writes, steps)
+            return
+        if kernel.calls:
+            op: Any = node.op
+            self.builder.emit_all(step.Host, reads, writes, op.function, returns=True)
             return
         told = [self.builder.emit(step.Allocate, Array(each, WITNESS)) for each in kernel.witnesses]
         name = kernel.func.name

@@ -242,6 +242,7 @@ RELATIONS: Mapping[type[BareOp], Relation] = {
     tensor.AxisIndex: unrelated,
     tensor.Dim: unrelated,
     tensor.Custom: unrelated,
+    tensor.HostCall: unrelated,
     Return: unrelated,
     tensor.Constant: constant,
     tensor.Iota: shaped,

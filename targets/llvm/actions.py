@@ -14,7 +14,7 @@ import numpy as np
 from ...ir import step
 from ...ir.errors import ExecutionError, Unmet
 from ...ir.interpreter import Frame
-from ...ir.shared.named import called, read_only
+from ...ir.shared.named import read_only
 from ...ir.values import Op
 from ..notes import NOTES
 
@@ -89,11 +89,7 @@ def _host(preparation: "Preparation", op: step.Host) -> Action:
     writes = [preparation.place(value) for value in op.writes]
 
     def act(memory: Memory) -> None:
-        called(
-            op.function,
-            *[read_only(memory[place]) for place in reads],
-            *[memory[place] for place in writes],
-        )
+        op.call([memory[place] for place in reads], [memory[place] for place in writes])
 
     return act
 

@@ -8,7 +8,7 @@ from brimstone.ir.declare import Op
 from brimstone.ir.dims import Size
 from brimstone.ir.dtypes import INEXACT, NUMBERS, ORDERED
 from brimstone.ir.func import Func, Return, Yield
-from brimstone.ir.tensor import collectives, control, custom, linear
+from brimstone.ir.tensor import collectives, control, custom, host_call, linear
 from brimstone.ir.types import Tensor
 from brimstone.ir.values import AnyValue, Block
 from kit.draft import DEEPEST, MOST_ELEMENTS, Draft, Unsuitable, largest_of, require_small, volume
@@ -127,6 +127,15 @@ def draw_custom(draft: Draft, cls: type[Op]) -> object:
         return draft.emit(cls, [x], kernel, [x.type], settings=settings)
     y = draft.operand()
     return draft.emit(cls, [x, y], "kit.named:swapped", [y.type, x.type])
+
+
+@recipe(host_call.HostCall)
+def draw_host_call(draft: Draft, cls: type[Op]) -> object:
+    x = draft.operand()
+    if draft.chance(0.5):
+        return draft.emit(cls, [x], "kit.named:backwards", [x.type])
+    y = draft.operand()
+    return draft.emit(cls, [x, y], "kit.named:exchanged", [y.type, x.type])
 
 
 @recipe(collectives.CollectiveOp)

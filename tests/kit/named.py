@@ -1,4 +1,4 @@
-"""Functions that programs of the tests call by name, as `tensor.custom` does."""
+"""Functions that programs of the tests call by name, and that do no wrong."""
 
 from typing import Any
 
@@ -15,3 +15,13 @@ def reversed_rows(x: Array, settings: dict[str, Any]) -> Array:
 def swapped(left: Array, right: Array, settings: dict[str, Any]) -> tuple[Array, Array]:
     """Both arrays, in the other order."""
     return right.copy(), left.copy()
+
+
+def backwards(x: Array) -> Array:
+    """x with the elements along all axes in reverse order, as a view of it."""
+    return np.flip(x)
+
+
+def exchanged(left: Array, right: Array) -> tuple[Array, Array]:
+    """Both arrays themselves, in the other order."""
+    return right, left

@@ -61,3 +61,36 @@ def returns(read: Array, written: Array) -> Array:
 
 def count_calls(written: Array) -> None:
     written += 1
+
+
+def doubled(x: Array) -> Array:
+    return x * 2
+
+
+def parts(x: Array) -> tuple[Array, Any]:
+    return x[::-1], x.sum(dtype=x.dtype)
+
+
+def fails(x: Array) -> Array:
+    raise KeyError("nothing here")
+
+
+def changes_its_argument(x: Array) -> Array:
+    x[...] = 0
+    return x
+
+
+def wider(x: Array) -> Array:
+    return x.astype(np.float64)
+
+
+def shorter(x: Array) -> Array:
+    return x[:1]
+
+
+def listed(x: Array) -> object:
+    return [1.0, 2.0]
+
+
+def twice(x: Array) -> tuple[Array, Array]:
+    return x, x

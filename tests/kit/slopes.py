@@ -32,6 +32,7 @@ LINE = Location(("model.py", 7))
 # Ops whose derivatives are tested as programs, in tests/differentiate, and those that have none.
 WITHOUT: dict[type[Op], str] = {
     tensor.Custom: "nobody knows what its kernel does",
+    tensor.HostCall: "nobody knows what its function does",
     tensor.Call: "it is put in place first",
     tensor.Cond: "test_control",
     tensor.Loop: "test_control",

@@ -284,5 +284,29 @@ def test_a_host_function_that_fails(program: str, problem: str) -> None:
     assert problem in message
 
 
+RETURNING = """
+func @f<n: 0..64>(%x: array<[n], f32>, %a: array<[n], f32>, %b: array<[], f32>) {
+  step.host [%x], %a, %b {function = "FUNCTION", returns = true}
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("size", [0, 1, 7])
+def test_what_a_host_function_returns_is_put_into_its_writes(size: int) -> None:
+    x, a, *_ = arrays(size)
+    b = np.zeros((), np.float32)
+    interpret(read(RETURNING.replace("FUNCTION", "kit.outside:parts")), x, a, b)
+    assert (a == x[::-1]).all()
+    assert b == x.sum(dtype=np.float32)
+
+
+def test_a_host_function_that_returns_something_else() -> None:
+    program = RETURNING.replace("FUNCTION", "kit.outside:twice")
+    message = failing(program, *arrays(3)[:2], np.zeros((), np.float32))
+    assert message.startswith("model.py:3: step.host: ")
+    assert "returned float32[3], expected float32[]" in message
+
+
 def test_a_host_function_has_a_name() -> None:
     assert 'expected "package.module:function", got "add"' in refused(host("add"))

@@ -61,6 +61,35 @@ func @tanh_m_7<n: 1..64, m: 1..64>(%order: tensor<[n, m], f32>) -> tensor<[n, m]
 }
 """
 
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_the_host_calls_functions_itself(apart: bool) -> None:
+    text = """
+      %e = tensor.exp %x : tensor<[n, m], f32>
+      %a, %b = tensor.host_call %e, %x {function = "kit.named:exchanged"} : tensor<[n, m], f32>, tensor<[n, m], f32>
+      %y = tensor.subtract %a, %b : tensor<[n, m], f32>"""  # noqa: E501
+    made = checked(func_of(body(text, "%y")), apart)
+    assert print_module(made.module).partition("\n\n")[0] == CALLED.rstrip()
+    assert "the host calls a function of Python" in str(made.report) or apart
+    assert len([*made.module]) == 3
+
+
+CALLED = """\
+func @f<n: 1..64, m: 1..64>(%x: array<[n, m], f32>) -> array<[n, m], f32> {
+  %e = step.allocate : array<[n, m], f32>
+  step.launch [%x], %e {kernel = @exp_model_3, grid = []}
+  %a = step.allocate : array<[n, m], f32>
+  %b = step.allocate : array<[n, m], f32>
+  step.host [%e, %x], %a, %b {function = "kit.named:exchanged", returns = true}
+  step.free %e
+  %y = step.allocate : array<[n, m], f32>
+  step.launch [%a, %b], %y {kernel = @subtract_model_5, grid = []}
+  step.free %a
+  step.free %b
+  return %y
+}
+"""
+
 SUMS = """
   %rows = tensor.reduce_sum %x {axes = [1]} : tensor<[n], f32>
   %columns = tensor.reduce_sum %x {axes = [0]} : tensor<[m], f32>

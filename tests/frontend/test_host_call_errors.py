@@ -1,0 +1,163 @@
+"""What goes wrong in functions of numpy arrays: both lines are told, and nothing else breaks."""
+
+import re
+from collections.abc import Callable
+from inspect import currentframe
+from typing import Any
+
+import numpy as np
+import pytest
+
+import brimstone as bs
+from kit.both_devices import on_both_devices
+
+device = on_both_devices()
+Array = np.ndarray[Any, Any]
+
+
+def doubled(x: Array) -> Array:
+    return x * 2
+
+
+def line() -> bs.Tensor:
+    return bs.arange(5.0)
+
+
+def line_number() -> int:
+    frame = currentframe()
+    assert frame is not None
+    assert frame.f_back is not None
+    return frame.f_back.f_lineno
+
+
+RAISED: list[int] = []
+
+
+def hasty(x: Array) -> Array:
+    RAISED.append(line_number() + 1)
+    raise KeyError("nothing here")
+
+
+def failure_of(run: Callable[[], Any], *lines: int) -> bs.OperationFailed:
+    """The error of a call; it names these lines."""
+    with pytest.raises(bs.OperationFailed, match=r"^host_call: ") as caught:
+        run()
+    found = re.findall(r"test_host_call_errors\.py:(\d+)", str(caught.value))
+    assert [int(each) for each in found] == [*lines]
+    return caught.value
+
+
+def test_an_exception_names_both_lines() -> None:
+    x = line()
+    recorded = line_number() + 1
+    pending = bs.host_call(hasty, x, x)
+    beside = x + 1
+    raised = hasty.__code__.co_firstlineno + 2
+    error = failure_of(pending.numpy, recorded, raised)
+    assert isinstance(error.__cause__, KeyError)
+    assert (error.operation, str(error.location)) == ("host_call", f"{__file__}:{recorded}")
+    assert "hasty failed: KeyError: 'nothing here'" in str(error)
+    assert RAISED.pop() == raised
+    assert beside.numpy().tolist() == [1, 2, 3, 4, 5]
+
+
+def test_an_exception_inside_jit() -> None:
+    recorded = line_number() + 1
+    function = bs.jit(lambda x: bs.host_call(hasty, x, x * 2) + 1)
+    raised = hasty.__code__.co_firstlineno + 2
+    for size in (3, 4):
+        error = failure_of(lambda size=size: function(bs.ones(size)).numpy(), recorded, raised)
+        assert isinstance(error.__cause__, KeyError)
+    assert (bs.ones(3) + 1).numpy().tolist() == [2, 2, 2]
+
+
+def test_an_exception_inside_a_loop() -> None:
+    def body(carry: bs.Tensor, _: Any) -> Any:
+        return bs.host_call(hasty, carry, carry), None
+
+    with pytest.raises(bs.OperationFailed) as caught:
+        bs.scan(body, bs.ones(2), bs.ones(3))[0].numpy()
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+def test_a_step_compiled_before_names_the_line_of_now() -> None:
+    def choosy(x: Array) -> Array:
+        if x[0] == 3:
+            raise ValueError("three")
+        return x
+
+    bs.host_call(choosy, line(), line()).sync()
+    x = bs.full(5, 3.0)
+    recorded = line_number() + 1
+    pending = bs.host_call(choosy, x, x)
+    raised = choosy.__code__.co_firstlineno + 2
+    failure_of(pending.numpy, recorded, raised)
+    recorded = line_number() + 1
+    pending = bs.host_call(choosy, x, x - 1)
+    pending = bs.host_call(choosy, x, pending + 1)
+    failure_of(pending.numpy, recorded + 1, raised)
+
+
+@pytest.mark.parametrize(
+    ("function", "told"),
+    [
+        (lambda x: x.astype(np.float64), "returned float64[5], expected float32[5]"),
+        (lambda x: x[:2], "returned float32[2], expected float32[5]"),
+        (lambda x: [1.0], "returned [1.0], expected float32[5]"),
+        (lambda x: (x, x), "returned 2 arrays, expected 1"),
+    ],
+    ids=["dtype", "shape", "list", "too many"],
+)
+def test_a_result_that_was_not_promised(function: Any, told: str) -> None:
+    x = line()
+    recorded = line_number() + 1
+    pending = bs.host_call(function, x, x)
+    error = failure_of(pending.numpy, recorded, function.__code__.co_firstlineno)
+    assert told in str(error)
+    assert error.__cause__ is None
+
+
+def test_a_tree_that_was_not_promised() -> None:
+    pending = bs.host_call(lambda x: {"b": x}, {"a": line()}, line())["a"]
+    with pytest.raises(bs.OperationFailed, match=r"like \{'a': \*\}, and not \{'b': \*\}"):
+        pending.numpy()
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit])
+def test_interrupts_and_exits_pass(kind: type[BaseException]) -> None:
+    def leaves(x: Array) -> Array:
+        raise kind
+
+    x = line()
+    beside = x * 3
+    pending = bs.host_call(leaves, x, x)
+    with pytest.raises(kind):
+        pending.numpy()
+    with pytest.raises(kind):
+        bs.jit(lambda x: bs.host_call(leaves, x, x))(x).numpy()
+    assert beside.sum().item() == 30
+
+
+@pytest.mark.parametrize(
+    "like", [(), 5, "float32", ((3,), "float32")], ids=["nothing", "number", "word", "pair"]
+)
+def test_what_describes_no_result(like: Any) -> None:
+    with pytest.raises(bs.ArgumentError, match=r"^host_call: .*\n.*given"):
+        bs.host_call(doubled, like, line())
+
+
+def test_what_is_no_function() -> None:
+    with pytest.raises(bs.ArgumentError, match="expected a function"):
+        bs.host_call(3, line(), line())  # pyright: ignore[reportArgumentType]
+
+
+def test_an_exception_in_a_function_that_computes_with_tensors() -> None:
+    x = line()
+
+    def fails(x: Array) -> Array:
+        return bs.host_call(hasty, x, x).numpy()
+
+    with pytest.raises(bs.OperationFailed) as caught:
+        bs.host_call(fails, x, x).numpy()
+    assert isinstance(caught.value.__cause__, bs.OperationFailed)
+    assert isinstance(caught.value.__cause__.__cause__, KeyError)
