@@ -15,7 +15,7 @@ import numpy as np
 
 from ..ir.locations import Location
 from ..ir.types import Tensor as TensorType
-from .bundle import bundle_of
+from .bundle import bundle_of, peek
 from .caller import user_line
 from .dtypes import DEFAULTS
 from .dynamic import Dynamic, OpenSizes
@@ -53,7 +53,7 @@ class Arguments:
     __slots__ = ("leaves", "nodes", "places", "sizes", "structure", "types")
 
     def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self.leaves, self.structure = flatten((args, kwargs))
+        self.leaves, self.structure = flatten((args, kwargs), peek)
         found = [
             leaf.node if isinstance(leaf, Handle) else dynamic_node(leaf) for leaf in self.leaves
         ]

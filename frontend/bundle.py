@@ -75,6 +75,11 @@ class Bundle:
         self.kind, self.location = kind, location
         self.buffers: Sequence[Any] | None = buffers
 
+    def leaves(self) -> list[Tensor]:
+        """Tensors of the leaves, for one who does not keep them."""
+        pairs = zip(self.kind.types, self.buffers or (), strict=True)
+        return [_leaf(type_, each, self.kind.device, self.location) for type_, each in pairs]
+
     def children(self) -> list[Any]:
         """The children of the tree: tensors, and trees that may be lazy in their turn."""
         buffers = self.buffers
@@ -224,6 +229,14 @@ def _leaf(type_: Any, buffer: Any, device: Device | None, location: Location) ->
 def _static_fields(cls: Any, values: tuple[Any, ...]) -> dict[str, Any]:
     names = [each.name for each in dataclasses.fields(cls) if each.metadata.get("static")]
     return dict(zip(names, values, strict=True))
+
+
+def peek(tree: Any) -> tuple[list[Any], Structure] | None:
+    """The leaves of a tree that nobody has looked into, which stays as it is; None of any other."""
+    bundle = bundle_of(tree)
+    if bundle is None or bundle.buffers is None:
+        return None
+    return bundle.leaves(), bundle.kind.structure
 
 
 def bundle_of(tree: Any) -> Bundle | None:

@@ -68,10 +68,14 @@ _LEAF_CLASSES: set[type] = set()
 """Classes that have been met and are no containers, so that many leaves are known at once."""
 
 
-def flatten(tree: Any) -> tuple[list[Any], Structure]:
+Peek = Callable[[Any], "tuple[list[Any], Structure] | None"]
+"""The leaves and the structure of a tree that need not be opened; None of any other."""
+
+
+def flatten(tree: Any, peek: Peek | None = None) -> tuple[list[Any], Structure]:
     """The leaves of a tree, and its structure."""
     leaves: list[Any] = []
-    return leaves, _open(tree, leaves)
+    return leaves, _open(tree, leaves, peek)
 
 
 def leaves_of(tree: Any) -> list[Any]:
@@ -115,7 +119,11 @@ def register(
     return cls
 
 
-def _open(tree: Any, leaves: list[Any]) -> Structure:
+def _open(tree: Any, leaves: list[Any], peek: Peek | None) -> Structure:
+    seen = peek(tree) if peek is not None else None
+    if seen is not None:
+        leaves += seen[0]
+        return seen[1]
     cls = dict if isinstance(tree, dict) else tree.__class__
     container = container_of(cls)
     if container is None:
@@ -127,7 +135,7 @@ def _open(tree: Any, leaves: list[Any]) -> Structure:
     if _LEAF_CLASSES.issuperset(map(type, children)):
         leaves += children
         return _structure(cls, static, (LEAF,) * len(children))
-    return _structure(cls, static, tuple([_open(child, leaves) for child in children]))
+    return _structure(cls, static, tuple([_open(child, leaves, peek) for child in children]))
 
 
 def _structure(cls: type, static: Any, children: tuple[Structure, ...]) -> Structure:

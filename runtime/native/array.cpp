@@ -39,7 +39,7 @@ void give_back(Array *array) noexcept {
 }
 
 size_t bytes_of(int64_t count) noexcept {
-    return sizeof(brimstone_arrays) + static_cast<size_t>(count) * sizeof(Array *);
+    return sizeof(brimstone_arrays) + static_cast<size_t>(count) * (sizeof(Array *) + sizeof(uint64_t));
 }
 
 }  // namespace
@@ -125,7 +125,7 @@ size_t returned(std::span<int64_t> tickets) noexcept {
 brimstone_arrays *new_arrays(int64_t count) noexcept {
     void *block = blocks().take(bytes_of(count));
     if (!block) return nullptr;
-    auto *made = new (block) brimstone_arrays{1, count};
+    auto *made = new (block) brimstone_arrays{1, false, count};
     std::ranges::fill(made->items(), nullptr);
     return made;
 }
@@ -133,6 +133,14 @@ brimstone_arrays *new_arrays(int64_t count) noexcept {
 brimstone_arrays *hold(brimstone_arrays *arrays) noexcept {
     arrays->holders.fetch_add(1, std::memory_order_relaxed);
     return arrays;
+}
+
+bool are_ready(brimstone_arrays *arrays) noexcept {
+    if (arrays->are_ready.load(std::memory_order_acquire)) return true;
+    for (const Array *array : arrays->items())
+        if (array->state.load(std::memory_order_acquire) != State::READY) return false;
+    arrays->are_ready.store(true, std::memory_order_release);
+    return true;
 }
 
 void drop(brimstone_arrays *arrays) noexcept {

@@ -50,13 +50,22 @@ size_t returned(std::span<int64_t> tickets) noexcept;
 
 }  // namespace brimstone
 
-// Arrays that are held together.
+// Arrays that are held together, with their addresses side by side: who computes with them need not
+// look at each.
 struct brimstone_arrays {
     std::atomic<int64_t> holders;
+    std::atomic<bool> are_ready;  // if it says so; if not, they may still be
     int64_t count;
 
     std::span<brimstone::Array *> items() noexcept {
         return {reinterpret_cast<brimstone::Array **>(this + 1), static_cast<size_t>(count)};
+    }
+    std::span<uint64_t> addresses() noexcept {
+        return {reinterpret_cast<uint64_t *>(items().data() + count), static_cast<size_t>(count)};
+    }
+    void put(size_t place, brimstone::Array *array) noexcept {
+        items()[place] = array;
+        addresses()[place] = reinterpret_cast<uint64_t>(array->address);
     }
 };
 
@@ -66,5 +75,6 @@ namespace brimstone {
 brimstone_arrays *new_arrays(int64_t count) noexcept;
 brimstone_arrays *hold(brimstone_arrays *arrays) noexcept;
 void drop(brimstone_arrays *arrays) noexcept;
+bool are_ready(brimstone_arrays *arrays) noexcept;
 
 }  // namespace brimstone

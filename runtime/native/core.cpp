@@ -31,7 +31,7 @@ brimstone_arrays *alone(Array *array) {
     if (!array) return nullptr;
     brimstone_arrays *made = brimstone::new_arrays(1);
     if (made)
-        made->items()[0] = array;
+        made->put(0, array);
     else
         brimstone::drop({&array, 1});
     return made;
@@ -81,9 +81,10 @@ int64_t brimstone_returned(int64_t *tickets, int64_t most) {
 brimstone_arrays *brimstone_part(brimstone_arrays *arrays, int64_t begin, int64_t end) {
     brimstone_arrays *made = brimstone::new_arrays(end - begin);
     if (!made) return nullptr;
-    for (int64_t i = begin; i < end; ++i)
-        made->items()[static_cast<size_t>(i - begin)] =
-            brimstone::hold(arrays->items()[static_cast<size_t>(i)]);
+    for (int64_t i = begin; i < end; ++i) {
+        Array *array = arrays->items()[static_cast<size_t>(i)];
+        made->put(static_cast<size_t>(i - begin), brimstone::hold(array));
+    }
     return made;
 }
 
@@ -92,6 +93,7 @@ void *brimstone_address(brimstone_arrays *arrays, int64_t index) {
 }
 
 int32_t brimstone_wait(brimstone_arrays *arrays) {
+    if (brimstone::are_ready(arrays)) return BRIMSTONE_READY;
     for (Array *array : arrays->items()) {
         State state = array->state.load(std::memory_order_acquire);
         if (state == State::PENDING) {

@@ -18,6 +18,13 @@ std::mutex &tasks = *new std::mutex;
 
 size_t size(int64_t count) noexcept { return static_cast<size_t>(count); }
 
+// Of all pieces' arrays, the one of this number.
+Array *given(std::span<brimstone_arrays *const> pieces, size_t number) noexcept {
+    auto piece = pieces.begin();
+    for (; number >= size((*piece)->count); ++piece) number -= size((*piece)->count);
+    return (*piece)->items()[number];
+}
+
 }  // namespace
 
 void lock_tasks() noexcept { tasks.lock(); }
@@ -67,7 +74,7 @@ bool Task::is_wanted() const noexcept {
 
 bool Task::can_begin() const noexcept {
     return std::ranges::all_of(pieces, [](brimstone_arrays *piece) {
-        return std::ranges::all_of(piece->items(), [](const Array *array) {
+        return are_ready(piece) || std::ranges::all_of(piece->items(), [](const Array *array) {
             return array->state.load(std::memory_order_acquire) != State::PENDING;
         });
     });
@@ -75,7 +82,8 @@ bool Task::can_begin() const noexcept {
 
 // Those that this stream computes are: it does so in order.
 bool Task::inputs_are_ready(const Stream &stream, Time end) noexcept {
-    for (brimstone_arrays *piece : pieces)
+    for (brimstone_arrays *piece : pieces) {
+        if (are_ready(piece)) continue;
         for (Array *array : piece->items()) {
             while (array->state.load(std::memory_order_acquire) == State::PENDING) {
                 if (array->stream == &stream || Clock::now() > end || stopping()) return false;
@@ -86,6 +94,7 @@ bool Task::inputs_are_ready(const Stream &stream, Time end) noexcept {
                 failure_ = array->failure;
             }
         }
+    }
     return true;
 }
 
@@ -153,43 +162,45 @@ Task *Program::task() noexcept {
     }
 }
 
-bool Program::prepare(Task &task, std::span<brimstone_arrays *const> pieces, Stream *stream) {
-    std::vector<Array *> &arrays = task.arrays;
-    arrays.clear();
-    for (brimstone_arrays *piece : pieces)
-        arrays.insert(arrays.end(), piece->items().begin(), piece->items().end());
-    if (arrays.size() != size(plan_.input_count)) return false;
-    arrays.resize(arrays.size() + size(plan_.made_count));
-    task.taken.assign(size(plan_.made_count), false);
+bool Program::prepare(Task &task, Pieces pieces, Stream *stream) {
+    auto address = task.addresses.begin() + 1;
+    const auto end = address + plan_.input_count;
+    for (brimstone_arrays *piece : pieces) {
+        if (end - address < piece->count) return false;
+        address = std::ranges::copy(piece->addresses(), address).out;
+    }
+    if (address != end) return false;
+    task.made.resize(size(plan_.made_count));
+    task.taken.assign(task.made.size(), false);
     task.pieces.reserve(pieces.size());
-    const auto made = std::span(arrays).last(task.taken.size());
-    if (!make({plan_.made, made.size()}, stream, made)) return false;
-    if (!take_results(task, stream)) return false;
-    for (size_t i = 0; i < arrays.size(); ++i)
-        task.addresses[i + 1] = reinterpret_cast<uint64_t>(arrays[i]->address);
+    if (!make({plan_.made, task.made.size()}, stream, task.made)) return false;
+    if (!take_results(task, pieces, stream)) return false;
+    for (const Array *array : task.made) *address++ = reinterpret_cast<uint64_t>(array->address);
     for (brimstone_arrays *piece : pieces) task.pieces.push_back(hold(piece));
     return true;
 }
 
 // What the program makes is held by its results, and by nobody else.
-bool Program::take_results(Task &task, Stream *stream) noexcept {
+bool Program::take_results(Task &task, Pieces pieces, Stream *stream) noexcept {
     task.results = new_arrays(plan_.result_count);
     bool enough = task.results != nullptr;
     for (int64_t i = 0; enough && i < plan_.result_count; ++i) {
-        Array *array = result(task, plan_.results[i], stream);
-        task.results->items()[size(i)] = array;
+        Array *array = result(task, pieces, plan_.results[i], stream);
         enough = array != nullptr;
+        if (enough) task.results->put(size(i), array);
     }
     for (size_t i = 0; i < task.taken.size(); ++i)
-        if (!task.taken[i]) drop({&task.arrays[size(plan_.input_count) + i], 1});
+        if (!task.taken[i]) drop({&task.made[i], 1});
     if (!enough) drop(std::exchange(task.results, nullptr));
     return enough;
 }
 
-Array *Program::result(Task &task, const brimstone_result &result, Stream *stream) noexcept {
-    Array *array = task.arrays[size(result.address - 1)];
-    if (!result.whole) return part_of(*array, result.offset, size(result.bytes), stream);
+Array *Program::result(Task &task, Pieces pieces, const brimstone_result &result,
+                       Stream *stream) noexcept {
     const int64_t number = result.address - 1 - plan_.input_count;
+    Array *array =
+        number < 0 ? given(pieces, size(result.address - 1)) : task.made[size(number)];
+    if (!result.whole) return part_of(*array, result.offset, size(result.bytes), stream);
     if (number < 0 || task.taken[size(number)]) return hold(array);
     task.taken[size(number)] = true;
     return array;

@@ -40,9 +40,9 @@ struct Task {
     void begin() noexcept;
     void settle(State state) noexcept;
 
-    std::vector<Array *> arrays;  // that it is given, and that it makes
-    std::vector<bool> taken;      // which of these are results
-    int64_t position = 0;         // of the next action
+    std::vector<Array *> made;
+    std::vector<bool> taken;  // which of these are results
+    int64_t position = 0;     // of the next action
     bool begun_ = false, failed_ = false;
     Failure failure_;
     friend class Program;
@@ -66,9 +66,12 @@ class Program {
 
   private:
     Task *task() noexcept;
-    bool prepare(Task &task, std::span<brimstone_arrays *const> pieces, Stream *stream);
-    bool take_results(Task &task, Stream *stream) noexcept;
-    Array *result(Task &task, const brimstone_result &result, Stream *stream) noexcept;
+    using Pieces = std::span<brimstone_arrays *const>;
+
+    bool prepare(Task &task, Pieces pieces, Stream *stream);
+    bool take_results(Task &task, Pieces pieces, Stream *stream) noexcept;
+    Array *result(Task &task, Pieces pieces, const brimstone_result &result,
+                  Stream *stream) noexcept;
     void put_back(Task &task) noexcept;
 
     const brimstone_plan &plan_;

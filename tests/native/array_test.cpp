@@ -79,7 +79,7 @@ void test_many_threads() {
     in_threads(4, [&] {
         for (int i = 0; i < 2000; ++i) {
             brimstone_arrays *mine = new_arrays(2);
-            mine->items()[0] = hold(shared->items()[static_cast<size_t>(i % 100)]);
+            mine->put(0, hold(shared->items()[static_cast<size_t>(i % 100)]));
             drop(hold(mine));
             drop(mine);
         }

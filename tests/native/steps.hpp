@@ -68,6 +68,7 @@ struct Adding {
 inline brimstone_arrays *zeros() {
     brimstone_arrays *made = new_arrays(1);
     make({&BYTES, 1}, nullptr, made->items());
+    made->put(0, made->items()[0]);
     std::fill_n(reinterpret_cast<int64_t *>(made->items()[0]->address), NUMBERS, 0);
     return made;
 }
