@@ -16,7 +16,7 @@ namespace brimstone {
 namespace {
 
 // As `brimstone_plan` counts work: what is less is done before a runner would wake.
-constexpr int64_t LITTLE = int64_t{2} << 20;
+constexpr int64_t LITTLE = int64_t{16} << 20;
 // Who waits does not run himself what is more, for he would not come back for a while.
 constexpr int64_t LONG = int64_t{256} << 20;
 // In place of an action, in events.

@@ -17,7 +17,7 @@ from ...ir.values import AnyValue, Op
 
 LEAST = 1 << 18
 """A chunk is as much work as to read and write so many bytes, or more."""
-WORTH = 8
+WORTH = 16
 """Less work than that of so many chunks is done by one thread: to wake another one takes 10 µs or
 more, and what is in the caches of the first must go to those of the other."""
 CHUNKS = 4

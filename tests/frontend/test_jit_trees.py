@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import brimstone as bs
-from brimstone.frontend.bundle import bundle_of
 from brimstone.frontend.quick import NOT_QUICK, Quick
 
 
@@ -394,13 +393,3 @@ def test_threads_share_a_function_and_a_returned_tree() -> None:
         each.join()
     assert len(found) == 84
     assert all(found)
-
-
-def test_a_tree_that_is_given_to_functions_stays_lazy() -> None:
-    compiled = bs.jit(more)
-    tree = compiled(flat())
-    assert bundle_of(tree) is not None
-    compiled(tree)
-    bs.jit(lambda one, two: {name: one[name] * two[name] for name in one})(tree, compiled(tree))
-    assert bundle_of(tree) is not None
-    assert values(tree)[0] == values(more(flat()))[0]
