@@ -23,7 +23,8 @@ std::atomic<Array *> given_back = nullptr;
 
 Array *place(void *block, void *address, size_t bytes, State state) noexcept {
     if (!block) return nullptr;
-    return new (block) Array{static_cast<char *>(address), bytes, nullptr, 0, nullptr, {}, state, 1};
+    auto *start = static_cast<char *>(address);
+    return new (block) Array{start, bytes, nullptr, 0, nullptr, {}, state, 1};
 }
 
 // Whether there are no more holders.
@@ -39,7 +40,8 @@ void give_back(Array *array) noexcept {
 }
 
 size_t bytes_of(int64_t count) noexcept {
-    return sizeof(brimstone_arrays) + static_cast<size_t>(count) * (sizeof(Array *) + sizeof(uint64_t));
+    constexpr size_t EACH = sizeof(Array *) + sizeof(uint64_t);
+    return sizeof(brimstone_arrays) + static_cast<size_t>(count) * EACH;
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Arrays: memory that several hold, and that may still have to be computed.
 //
-// Comes in: how many bytes are wanted, or memory that is somebody else's. Goes out: an `Array`, whose
-// memory goes back when nobody holds it any more.
+// Comes in: how many bytes are wanted, or memory that is somebody else's. Goes out: an `Array`,
+// whose memory goes back when nobody holds it any more.
 // Never: a look at what is in it.
 #pragma once
 

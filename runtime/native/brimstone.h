@@ -81,10 +81,10 @@ typedef struct brimstone_script {
     int64_t number;
 } brimstone_script;
 
-/* Do the actions of a script from number `begin` on, on memory at these addresses; the slots are the
- * caller's own. The number of the action to go on with: after some ten milliseconds there may be more
- * to do, so that the caller can look whether somebody wants an end. Where there was no memory for
- * what a kernel needs while it runs, it is -1 less the number of that action. */
+/* Do the actions of a script from number `begin` on, on memory at these addresses; the slots are
+ * the caller's own. The number of the action to go on with: after some ten milliseconds there may
+ * be more to do, so that the caller can look whether somebody wants an end. Where there was no
+ * memory for what a kernel needs while it runs, it is -1 less the number of that action. */
 BRIMSTONE_API int64_t brimstone_run(brimstone_threads *threads, const brimstone_script *script,
                                     const uint64_t *addresses, uint64_t *slots, int64_t begin);
 
@@ -108,7 +108,8 @@ BRIMSTONE_API brimstone_arrays *brimstone_borrow(void *address, int64_t bytes, i
 BRIMSTONE_API int64_t brimstone_returned(int64_t *tickets, int64_t most);
 
 /* Those from `begin` up to `end`; NULL if there is no memory. */
-BRIMSTONE_API brimstone_arrays *brimstone_part(brimstone_arrays *arrays, int64_t begin, int64_t end);
+BRIMSTONE_API brimstone_arrays *brimstone_part(brimstone_arrays *arrays, int64_t begin,
+                                               int64_t end);
 
 /* Where the memory of an array begins. */
 BRIMSTONE_API void *brimstone_address(brimstone_arrays *arrays, int64_t index);
@@ -148,8 +149,8 @@ typedef struct brimstone_result {
 } brimstone_result;
 
 /* What a program is. Address 0 is that of memory for as long as it runs, `arena` bytes; then come
- * those of `input_count` arrays that it is given, and those of the arrays that it makes. `work` says
- * how much there is to do, in bytes that are read and written. */
+ * those of `input_count` arrays that it is given, and those of the arrays that it makes. `work`
+ * says how much there is to do, in bytes that are read and written. */
 typedef struct brimstone_plan {
     brimstone_script script;
     const uint64_t *slots;
@@ -181,13 +182,15 @@ BRIMSTONE_API void brimstone_close_stream(brimstone_stream *stream);
  * program, too; whether it does, or nobody runs anything any more. */
 BRIMSTONE_API int32_t brimstone_admit(brimstone_stream *stream, brimstone_program *program);
 
-/* Let a stream run a program on arrays, those of all pieces in order, after all it was given before.
- * What the program makes of them, perhaps later; NULL if there is no memory. */
-BRIMSTONE_API brimstone_arrays *brimstone_call(brimstone_stream *stream, brimstone_program *program,
-                                               brimstone_arrays *const *pieces, int64_t piece_count);
+/* Let a stream run a program on arrays, those of all pieces in order, after all it was given
+ * before. What the program makes of them, perhaps later; NULL if there is no memory. */
+BRIMSTONE_API brimstone_arrays *brimstone_call(brimstone_stream *stream,
+                                               brimstone_program *program,
+                                               brimstone_arrays *const *pieces,
+                                               int64_t piece_count);
 
-/* Wait until nothing is left to do, for some ten milliseconds at most; whether nothing is, or nobody
- * runs anything any more. */
+/* Wait until nothing is left to do, for some ten milliseconds at most; whether nothing is, or
+ * nobody runs anything any more. */
 BRIMSTONE_API int32_t brimstone_idle(brimstone_stream *stream);
 
 /* Memory of arrays, in bytes: used, the most that was used at once, kept for others, and the most

@@ -12,8 +12,8 @@
 
 namespace brimstone {
 
-// Lets all launches end at their next chunk, which is not run any more. The thread that then goes on
-// runs what it needs alone.
+// Lets all launches end at their next chunk, which is not run any more. The thread that then goes
+// on runs what it needs alone.
 void stop() noexcept;
 void go_on() noexcept;
 bool is_stopped() noexcept;

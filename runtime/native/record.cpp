@@ -47,7 +47,8 @@ size_t take_events(std::span<brimstone_event> taken) noexcept {
 void Notes::note_since(Time begin, int64_t script, int64_t action) noexcept {
     last_ = Clock::now();
     const auto used = static_cast<int64_t>(blocks().statistics().in_use);
-    events_[count_++] = {nanoseconds(begin), nanoseconds(last_), script, action, this_thread(), used};
+    const int64_t from = nanoseconds(begin), to = nanoseconds(last_);
+    events_[count_++] = {from, to, script, action, this_thread(), used};
     if (count_ == events_.size()) hand_over();
 }
 

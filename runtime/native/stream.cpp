@@ -29,8 +29,7 @@ std::mutex &registry = *new std::mutex;
 Stream *all = nullptr;
 Stream *closed = nullptr;
 
-// A task may wait for one of another stream, so that none is kept locked while another one is waited
-// for.
+// A task may wait for one of another stream: none is kept locked while another one is waited for.
 void lock_all() {
     registry.lock();
     for (bool idle = false; !idle;) {
@@ -83,7 +82,8 @@ bool Stream::wait_until(Condition holds) noexcept {
     if (holds()) return true;
     const Time end = Clock::now() + PATIENCE;
     do {
-        if (running_ || !first_ || stopping() || (first_->program.plan().work > LONG && call_runner())) {
+        const bool is_long = first_ && first_->program.plan().work > LONG;
+        if (running_ || !first_ || stopping() || (is_long && call_runner())) {
             ++waiting_;
             changed_.wait_until(lock, end);
             --waiting_;

@@ -4,8 +4,8 @@
 // Never: two tasks of a stream at once; a task that waits while nobody is about to run it.
 //
 // Little work is done at once by who asks for it. For more, a stream has a runner, a thread that
-// sleeps while there is nothing to do. Who waits for an array runs what is before it himself, unless
-// the runner is at it, or it would take so long that nobody could stop him.
+// sleeps while there is nothing to do. Who waits for an array runs what is before it himself,
+// unless the runner is at it, or it would take so long that nobody could stop him.
 #pragma once
 
 #include <atomic>
