@@ -1,7 +1,7 @@
 """Devices, memory, streams and compiled steps, over the native core in `native/`.
 
-So far only the native core's version and clock. Importing this package loads neither cffi nor the
-native library; the first call does.
+Handed on from here: the native core's version and clock. Importing this package loads neither cffi
+nor the native library; the first call does.
 """
 
 __all__ = ["clock", "version"]

@@ -203,8 +203,6 @@ typedef struct brimstone_use {
     int64_t asked;
 } brimstone_use;
 BRIMSTONE_API brimstone_use brimstone_memory(void);
-/* Let go of what is kept. */
-BRIMSTONE_API void brimstone_trim(void);
 
 /* From now on write down what is done when; or no longer. */
 BRIMSTONE_API void brimstone_record(int32_t wanted);

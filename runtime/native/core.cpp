@@ -166,7 +166,6 @@ int64_t brimstone_events(brimstone_event *events, int64_t most) {
     return static_cast<int64_t>(brimstone::take_events({events, static_cast<size_t>(most)}));
 }
 
-void brimstone_trim(void) { brimstone::blocks().trim(); }
 
 int64_t brimstone_pack(brimstone_interval *intervals, int64_t count) {
     try {

@@ -24,11 +24,12 @@ def is_whole(preparation: "Preparation", ops: Sequence[Op]) -> bool:
     func = preparation.module.main
     if any([isinstance(value.type, Scalar) for value in func.results]):
         return False
-    known = {*func.arguments, *[op.array for op in ops if isinstance(op, step.Allocate)]}
-    known.difference_update([op.array for op in ops if isinstance(op, step.Free)])
-    return all([is_native(preparation, op) for op in ops]) and all(
-        [_memory_of(value) in known for value in func.results]
-    )
+    given_back = {_memory_of(value) for value in func.results}
+    made = {op.array for op in ops if isinstance(op, step.Allocate)}
+    made.difference_update([op.array for op in ops if isinstance(op, step.Free)])
+    # Memory that is neither freed nor given back would have no holder while the step runs.
+    owned = made <= given_back <= {*made, *func.arguments}
+    return owned and all([is_native(preparation, op) for op in ops])
 
 
 def plan_of(preparation: "Preparation", ops: Sequence[Op]) -> Plan:

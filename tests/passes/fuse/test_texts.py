@@ -67,7 +67,7 @@ def test_the_host_calls_functions_itself(apart: bool) -> None:
     text = """
       %e = tensor.exp %x : tensor<[n, m], f32>
       %a, %b = tensor.host_call %e, %x {function = "kit.named:exchanged"} : tensor<[n, m], f32>, tensor<[n, m], f32>
-      %y = tensor.subtract %a, %b : tensor<[n, m], f32>"""  # noqa: E501
+      %y = tensor.subtract %a, %b : tensor<[n, m], f32>"""  # noqa: E501 (IR text has long lines)
     made = checked(func_of(body(text, "%y")), apart)
     assert print_module(made.module).partition("\n\n")[0] == CALLED.rstrip()
     assert "the host calls a function of Python" in str(made.report) or apart

@@ -9,7 +9,8 @@ from brimstone.ir.errors import ExecutionError
 from brimstone.ir.interpreter import interpret
 from brimstone.runtime.host import shared_host
 from brimstone.targets.llvm.code import Code
-from brimstone.targets.llvm.program import PREPARED_AT_MOST, Program
+from brimstone.targets.llvm.program import PREPARED_AT_MOST, Preparation, Program
+from brimstone.targets.llvm.whole import is_whole
 from kit.played import played
 from kit.texts import read
 
@@ -27,6 +28,15 @@ func @f<n: 0..64>(%x: array<[n, 2], f32>) -> (array<[n], i32>, array<[2*n], f32>
   step.copy %part, %c
   step.free %a
   return %c, %b
+}
+"""
+KEPT = """
+func @f<n: 0..64>(%x: array<[n, 2], f32>) -> array<[n, 2], f32> {
+  %unused = step.allocate : array<[n, 2], f32>
+  %y = step.allocate : array<[n, 2], f32>
+  step.fill %unused {value = 3.0}
+  step.copy %x, %y
+  return %y
 }
 """
 LOOP = """
@@ -160,6 +170,15 @@ def test_a_branch(holds: bool) -> None:
     x = inputs(3)
     (found,) = played(program(BRANCH), [x, np.asarray(holds)])
     assert found.tolist() == (x if holds else np.ones_like(x)).tolist()
+
+
+def test_memory_that_is_neither_freed_nor_given_back_has_a_holder() -> None:
+    """The core alone would give it to somebody else while the step runs."""
+    step = program(KEPT)
+    preparation = Preparation(step, {symbol: 7 for symbol in step.module.main.symbols})
+    assert not is_whole(preparation, [*preparation.flat(step.module.main.body)])
+    (found,) = played(step, [inputs(7)])
+    assert found.tolist() == inputs(7).tolist()
 
 
 def test_results_are_read_only() -> None:
