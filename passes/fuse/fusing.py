@@ -20,6 +20,7 @@ from .graph import Graph
 from .kernels import Kernel, Part, build_kernel
 from .names import Names
 from .nodes import build_graph
+from .order import in_order
 from .push import PUSH, is_pushed
 from .recompute import recompute
 from .report import Report, make_report
@@ -59,7 +60,8 @@ def _fused(func: Func, names: Names, apart: bool, given: bool = False) -> Part:
         choose(clusters)
         recompute(clusters)
         cross(clusters)
-    kernels = [_kernel(graph, clusters, each, names, apart) for each in clusters.ordered]
+    order = clusters.ordered if apart else in_order(clusters)
+    kernels = [_kernel(graph, clusters, each, names, apart) for each in order]
     return Part(build_step(graph, kernels), kernels, clusters)
 
 

@@ -174,6 +174,41 @@ def test_cheap_values_are_computed_by_all_who_read_them() -> None:
     assert [len(each.ops) for each in fused.report.kernels] == [2, 3]
 
 
+SEVERAL = """
+  %p = tensor.contract %x, %x {left_batch = [], right_batch = [], left_contract = [1], \
+right_contract = [1], dtype = f32} : tensor<[n, n], f32>
+  %s = tensor.add %p, %p : tensor<[n, n], f32>
+  %t = tensor.negate %s : tensor<[n, n], f32>
+  %e = tensor.erf %s : tensor<[n, n], f32>
+  %y = tensor.multiply %t, %e : tensor<[n, n], f32>
+  %q = tensor.contract %y, %y {left_batch = [], right_batch = [], left_contract = [1], \
+right_contract = [1], dtype = f32} : tensor<[n, n], f32>
+  %u = tensor.multiply %q, %t : tensor<[n, n], f32>
+  %z = tensor.add %u, %e : tensor<[n, n], f32>"""
+
+
+def test_one_value_is_written_in_the_place_of_several() -> None:
+    fused = checked(func_of(body(SEVERAL, "%z", "tensor<[n, n], f32>")))
+    first, second = fused.report.kernels
+    assert [each.name for each in first.writes] == ["s", "y"], str(fused.report)
+    assert {"erf", "negate"} <= {*second.ops}
+
+
+def test_who_lets_go_of_memory_runs_as_soon_as_it_can() -> None:
+    lines = """
+      %a = tensor.cumulative_sum %x {axis = 0} : tensor<[n, m], f32>
+      %b = tensor.cumulative_maximum %a {axis = 0} : tensor<[n, m], f32>
+      %c = tensor.cumulative_product %b {axis = 0} : tensor<[n, m], f32>
+      %z = tensor.exp %c : tensor<[n, m], f32>
+      %s = tensor.contract %a, %b {left_batch = [], right_batch = [], left_contract = [1], \
+right_contract = [1], dtype = f32} : tensor<[n, n], f32>"""
+    fused = checked(func_of(body(lines, "%z, %s", f"({ROWS}, tensor<[n, n], f32>)")))
+    names = [op.kernel for op in fused.module.main.body if isinstance(op, step.Launch)]
+    assert [name.partition("_model")[0] for name in names] == [
+        "cumulative_sum", "cumulative_maximum", "contract", "cumulative_product", "exp",
+    ]  # fmt: skip
+
+
 NORMAL = """
       %rows = tensor.reduce_sum %x {axes = [1]} : tensor<[n], f32>
       %wide = tensor.broadcast %rows {shape = [n, m], axes = [0]} : tensor<[n, m], f32>

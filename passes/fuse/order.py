@@ -1,0 +1,75 @@
+"""The order in which kernels run.
+
+Comes in: clusters, when all are decided. Goes out: the same, in the order of the program, but that
+one which lets go of more memory than it takes runs as soon as it can: the gradient of a weight
+right after what it is computed from, not when all of them are wanted.
+Never: a function of Python that is called before one that the program calls earlier.
+"""
+
+from collections.abc import Iterator
+
+from ...ir import tensor
+from .choose import bytes_of
+from .clusters import Cluster, Clusters
+from .graph import Source
+
+
+def in_order(clusters: Clusters) -> list[Cluster]:
+    """All clusters, each after those that it reads from."""
+    return [*_Order(clusters).all()]
+
+
+class _Order:
+    """What has run, and which clusters still read a source."""
+
+    def __init__(self, clusters: Clusters) -> None:
+        self.clusters, self.program = clusters, clusters.ordered
+        self.done: set[Cluster] = set()
+        self.readers: dict[Source, dict[Cluster, None]] = {}
+        for cluster in self.program:
+            for source in cluster.reads:
+                self.readers.setdefault(source, {})[cluster] = None
+
+    def all(self) -> Iterator[Cluster]:
+        """In the order of the program, each with those that then shrink memory."""
+        for cluster in self.program:
+            pending = {} if cluster in self.done else {cluster: cluster.place}
+            while pending:
+                running = min(pending, key=pending.__getitem__)
+                del pending[running]
+                self._run(running)
+                yield running
+                pending |= {each: each.place for each in self._beside(running)}
+
+    def _run(self, cluster: Cluster) -> None:
+        self.done.add(cluster)
+        for source in cluster.reads:
+            del self.readers[source][cluster]
+
+    def _beside(self, cluster: Cluster) -> Iterator[Cluster]:
+        """Those that can run, and shrink memory, now that this one has run."""
+        near = (*cluster.reads, *cluster.writes)
+        for other in dict.fromkeys(
+            each for source in near for each in self.readers.get(source, ())
+        ):
+            if self._can_run(other) and self._shrinks(other):
+                yield other
+
+    def _can_run(self, cluster: Cluster) -> bool:
+        if isinstance(cluster.nodes[0].op, tensor.HostCall):
+            return False
+        makers = (self._maker(source) for source in cluster.reads)
+        return all(maker is None or maker in self.done for maker in makers)
+
+    def _maker(self, source: Source) -> Cluster | None:
+        return None if source.node is None else self.clusters.of[source.node.number]
+
+    def _shrinks(self, cluster: Cluster) -> bool:
+        """Whether it frees more than it takes; what is returned is there from the begin."""
+        taken = sum(bytes_of(each) for each in cluster.writes if not each.returned)
+        freed = 0.0
+        for source in cluster.reads:
+            is_last = len(self.readers[source]) == 1
+            if is_last and source.node is not None and not source.returned:
+                freed += bytes_of(source)
+        return freed > taken
