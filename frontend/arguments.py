@@ -154,6 +154,21 @@ class Roles:
             self._open(self.dynamic, made, args, kwargs)
         return made
 
+    def donated_nodes(
+        self, given: Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[int, ...]:
+        """Which of the nodes of some arguments are donated."""
+        by_place, by_name = given.structure.children
+        are_donated = [place in self.donated for place in range(len(args))]
+        are_donated += [name in self.donated_names for name in kwargs]
+        found, first = list[int](), 0
+        children = (*by_place.children, *by_name.children)
+        for is_donated, structure in zip(are_donated, children, strict=True):
+            leaves = range(first, first := first + structure.count)
+            if is_donated:
+                found += [at for at, place in enumerate(given.places) if place in leaves]
+        return tuple(found)
+
     def give_away(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Let nobody read the tensors of donated arguments any more."""
         for place in self.donated:

@@ -7,7 +7,7 @@ Never: a computation, or a step compiled: the function is lowered once more, wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ..passes.recognise import missed
@@ -33,10 +33,12 @@ def explain_traced(
     given: Arguments,
     device: Device,
     plans: Iterable[tuple[Plan, ...]],
+    donated: Sequence[int] = (),
 ) -> Explanation:
-    """The explanation of a function; `plans` are those of each kind of arguments so far."""
+    """The explanation of a function; `plans` are those of each kind of arguments so far, and
+    `donated` are those of its nodes which are."""
     names = _names(function, traced, given)
-    parts = [*_parts(traced, names, device, given.sizes)]
+    parts = [*_parts(traced, names, device, given.sizes, donated)]
     kinds = [*plans]
     types = [value.type for value in traced.func.arguments]
     pairs = zip(names, types, strict=True)
@@ -68,10 +70,12 @@ def _names(function: Callable[..., Any], traced: Traced, given: Arguments) -> li
     return [*[labels[place] for place in given.places], *[KEY] * hidden, *outside]
 
 
-def _parts(traced: Traced, names: list[str], device: Device, given: Sizes) -> Iterator[Part]:
+def _parts(
+    traced: Traced, names: list[str], device: Device, given: Sizes, donated: Sequence[int]
+) -> Iterator[Part]:
     """The one step, or each stage."""
     if traced.stages is None:
-        yield _part(foresee(traced.func, device, names), names, given, ())
+        yield _part(foresee(traced.func, device, names, donated), names, given, ())
         return
     known = dict(enumerate(names))
     for stage, func in zip(traced.stages.steps, funcs_of(traced.stages), strict=True):

@@ -109,7 +109,8 @@ class Jitted:
             traced = self._traced(given)
             if any([node.trace is not None or node.tracked for node in traced.captures]):
                 return self._record(traced, given, args, kwargs)
-            entry = self._entries.setdefault(kind, _compiled(traced, given))
+            made = _compiled(traced, given, self.roles.donated_nodes(given, args, kwargs))
+            entry = self._entries.setdefault(kind, made)
         force(*given.nodes)
         if self.roles.quick and not kwargs:
             self._seen.learn(given.structure.children[0].children)
@@ -181,21 +182,22 @@ class Jitted:
         traced = self._traced(given)
         device = _device_of([*given.nodes, *traced.captures])
         plans = [entry.plans for entry in self._entries.values()]
-        return explain_traced(self.function, traced, given, device, plans)
+        donated = self.roles.donated_nodes(given, args, kwargs)
+        return explain_traced(self.function, traced, given, device, plans, donated)
 
     def __repr__(self) -> str:
         return f"<jit of {getattr(self.function, '__qualname__', self.function)}>"
 
 
-def _compiled(traced: Traced, given: Arguments) -> Entry:
+def _compiled(traced: Traced, given: Arguments, donated: Sequence[int]) -> Entry:
     force(*traced.captures)
     device = _device_of([*given.nodes, *traced.captures])
     types, stages = traced.results, traced.stages
     are_tensors = len(traced.places) == traced.structure.count
     return Entry(
         traced,
-        tuple(_buffers(traced.captures, device)),
-        (plan(traced.func, device),) if stages is None else plan_stages(stages, device),
+        tuple([device.target.keep(each) for each in _buffers(traced.captures, device)]),
+        (plan(traced.func, device, donated),) if stages is None else plan_stages(stages, device),
         types,
         _is_random(traced, given),
         kind_of(traced.structure, types, device) if are_tensors else None,

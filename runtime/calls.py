@@ -24,7 +24,7 @@ class Call:
     """Called with arrays, in pieces: the arrays that a program makes of them."""
 
     __slots__ = (
-        "__weakref__", "_admit", "_bytes", "_call", "_forms", "_native", "_streams",
+        "__weakref__", "_admit", "_bytes", "_call", "_forms", "_native", "_replaces", "_streams",
     )  # fmt: skip
 
     def __init__(self, streams: Streams, plan: Plan) -> None:
@@ -35,6 +35,7 @@ class Call:
             raise MemoryError("there is no memory for a program")
         self._native = ffi.gc(native, _End((record, held, plan.held)))
         self._admit, self._call = core().brimstone_admit, core().brimstone_call
+        self._replaces = bool(plan.replaced)
         self._forms = tuple([each.form for each in plan.results])
         self._streams, self._bytes = streams, plan.arena + sum(plan.made)
 
@@ -53,7 +54,8 @@ class Call:
             leave_behind()
             raise
         given: Any = ffi.new("brimstone_arrays *[]", natives)
-        made = self._call(stream, native, given, len(natives))
+        may_replace = self._replaces and len({*natives}) == len(natives)
+        made = self._call(stream, native, given, len(natives), may_replace)
         return Arrays(owned(made, self._bytes), self._forms)
 
 
@@ -85,9 +87,11 @@ def _record(plan: Plan) -> tuple[Any, Any]:
     numbers: Any = ffi.new("brimstone_number[]", [tuple(each) for each in plan.numbers])
     made: Any = ffi.new("int64_t[]", plan.made)
     results: Any = ffi.new("brimstone_result[]", [_result(each) for each in plan.results])
-    counts = len(plan.slots), len(plan.numbers), plan.inputs, len(plan.made), len(plan.results)
-    given = (slots, numbers, made, results, *counts, plan.arena, plan.work)
-    return ffi.new("brimstone_plan *", (script[0], *given)), (held, slots, numbers, made, results)
+    replaced: Any = ffi.new("int64_t[]", plan.replaced)
+    lists = (slots, numbers, made, results, replaced)
+    counts = (len(slots), len(numbers), plan.inputs, *map(len, lists[2:]))
+    record: Any = ffi.new("brimstone_plan *", (script[0], *lists, *counts, plan.arena, plan.work))
+    return record, (held, lists)
 
 
 def _result(result: Result) -> tuple[int, int, int, int]:

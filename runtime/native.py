@@ -77,7 +77,12 @@ class Core(Protocol):
     def brimstone_admit(self, stream: FFI.CData, program: FFI.CData) -> int: ...
 
     def brimstone_call(
-        self, stream: FFI.CData, program: FFI.CData, pieces: FFI.CData, piece_count: int
+        self,
+        stream: FFI.CData,
+        program: FFI.CData,
+        pieces: FFI.CData,
+        piece_count: int,
+        given_away: bool,
     ) -> FFI.CData: ...
 
     def brimstone_idle(self, stream: FFI.CData) -> int: ...

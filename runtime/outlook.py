@@ -6,14 +6,14 @@ Never: something compiled or kept. What is told is of this very func and its lin
 may have been compiled for an equal one.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..ir.func import Func, Module
-from ..passes.generalise import Kept, generalise
+from ..passes.generalise import Kept
 from ..targets import Account
 from .device import Device
-from .steps import is_compiled, prepare
+from .steps import generalised, is_compiled, prepare
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +27,11 @@ class Outlook:
     account: Account
 
 
-def foresee(func: Func, device: Device, names: Iterable[str]) -> Outlook:
+def foresee(
+    func: Func, device: Device, names: Iterable[str], donated: Sequence[int] = ()
+) -> Outlook:
     """The outlook for a func; `names` are those of its arguments, in order."""
-    general = generalise(func)
+    general = generalised(func, donated)
     known = is_compiled(general.func, device)
     module = prepare(Module([general.func]))
     numbers = [

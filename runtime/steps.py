@@ -9,12 +9,13 @@ from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import Any
 
+from ..ir.attributes import Frozen
 from ..ir.func import Func, Module
 from ..ir.payloads import Array
 from ..ir.printer import print_module
 from ..passes.collector import collector_paused
 from ..passes.context import Context, Settings
-from ..passes.generalise import generalise
+from ..passes.generalise import Generalised, generalise
 from ..passes.manager import run_pipeline
 from ..passes.pipelines import PREPARE
 from ..targets import Executable
@@ -57,15 +58,25 @@ _STEPS: dict[tuple[str, str], Executable] = {}
 _LOCK = Lock()
 
 
-def plan(func: Func, device: Device) -> Plan:
-    """Make a func, whose sizes are plain or symbolic, ready to run on a device."""
+def plan(func: Func, device: Device, donated: Sequence[int] = ()) -> Plan:
+    """Make a func, whose sizes are plain or symbolic, ready to run on a device; results may be made
+    in the memory of the `donated` arguments, counted from 0."""
     with NOTES.about("prepare a step"), collector_paused():
-        general = generalise(func)
+        general = generalised(func, donated)
         scalars = [device.target.upload(each) for each in general.scalars]
         with _LOCK:
             executable = _compiled(general.func, device)
             STATISTICS.planned += 1
     return Plan(general.func, executable, general.sizes, scalars)
+
+
+def generalised(func: Func, donated: Sequence[int]) -> Generalised:
+    """The func with open sizes, which says what it is donated."""
+    general = generalise(func)
+    if donated:
+        settings = {**general.func.attributes, "donated": tuple(donated)}
+        general.func.attributes = Frozen(settings)
+    return general
 
 
 def is_compiled(func: Func, device: Device) -> bool:

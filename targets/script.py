@@ -122,6 +122,7 @@ class Result(NamedTuple):
 class Plan(NamedTuple):
     """A step in one call. Address 0 is that of an `arena` of so many bytes, for as long as it runs;
     then come those of `inputs` arrays, and of those that it makes, which have so many bytes each.
+    Inputs that are `replaced` are written to; in results they count as made, after the others.
 
     `work` says how much there is to do, as bytes that are read and written; `held` is what must be
     there as long as the plan, its code above all.
@@ -132,6 +133,7 @@ class Plan(NamedTuple):
     numbers: list[Number]
     inputs: int
     made: list[int]
+    replaced: list[int]
     results: list[Result]
     arena: int
     work: int

@@ -43,6 +43,10 @@ class Target(Protocol):
         """The same as numbers of a numpy dtype; the host array may be changed afterwards."""
         ...
 
+    def keep(self, buffer: Any) -> Any:
+        """The same contents, which stay what they are when the buffer is donated to a step."""
+        ...
+
     def download(self, buffer: Any) -> Array:
         """The contents of a buffer, as a host array that nobody may change."""
         ...

@@ -2,7 +2,8 @@
 many small parameters.
 
 Comes in: a device. Goes out: works. All sides begin with the same weights and the same batch, so
-the losses agree; every call reads the loss as a number, as training loops do.
+the losses agree; every call reads the loss as a number, as training loops do. The state is donated,
+or changed in place.
 Never: data that is loaded; all steps see one batch.
 """
 
@@ -102,7 +103,7 @@ def _training(step: Callable[..., Any], put: Callable[..., Any], *arrays: np.nda
 def _our_mlp(device: str, *arrays: np.ndarray) -> Run:
     import brimstone as bs
 
-    step = bs.jit(partial(adamw, bs, bs.value_and_grad))
+    step = bs.jit(partial(adamw, bs, bs.value_and_grad), donate=0)
     return _training(step, partial(_ours, device), *arrays)
 
 
@@ -114,7 +115,7 @@ def _ours(device: str, array: np.ndarray) -> Any:
 
 def _jax_mlp(*arrays: np.ndarray) -> Run:
     jax = import_module("jax")
-    step = jax.jit(partial(adamw, jax.numpy, jax.value_and_grad))
+    step = jax.jit(partial(adamw, jax.numpy, jax.value_and_grad), donate_argnums=0)
     return _training(step, jax.device_put, *arrays)
 
 

@@ -21,17 +21,20 @@ size_t lines(size_t bytes) noexcept { return (bytes + LINE - 1) / LINE * LINE; }
 // Borrowed arrays that nobody holds any more, each with the one before it as its base.
 std::atomic<Array *> given_back = nullptr;
 
-Array *place(void *block, void *address, size_t bytes, State state) noexcept {
+Array *place(void *block, void *address, size_t bytes, State state, int64_t as) noexcept {
     if (!block) return nullptr;
     auto *start = static_cast<char *>(address);
-    return new (block) Array{start, bytes, nullptr, 0, nullptr, {}, state, 1};
+    return new (block) Array{start, bytes, nullptr, 0, nullptr, {}, state, as, false, false};
 }
 
 // Whether there are no more holders.
-bool let_go(Array &array) noexcept {
-    if (array.holders.load(std::memory_order_acquire) == 1) return true;
-    return array.holders.fetch_sub(1, std::memory_order_acq_rel) == 1;
+bool let_go(Array &array, int64_t as) noexcept {
+    if (array.holders.load(std::memory_order_acquire) == as) return true;
+    return array.holders.fetch_sub(as, std::memory_order_acq_rel) == as;
 }
+
+// Whose memory it is.
+Array &root(Array &array) noexcept { return array.base ? *array.base : array; }
 
 void give_back(Array *array) noexcept {
     array->base = given_back.load(std::memory_order_relaxed);
@@ -46,7 +49,8 @@ size_t bytes_of(int64_t count) noexcept {
 
 }  // namespace
 
-bool make(std::span<const int64_t> bytes, Stream *stream, std::span<Array *> made) noexcept {
+bool make(std::span<const int64_t> bytes, Stream *stream, std::span<Array *> made,
+          int64_t as) noexcept {
     std::array<Block, 2 * AT_ONCE> room;
     for (size_t done = 0; done < bytes.size(); done += AT_ONCE) {
         const size_t end = std::min(done + AT_ONCE, bytes.size());
@@ -57,7 +61,7 @@ bool make(std::span<const int64_t> bytes, Stream *stream, std::span<Array *> mad
             if (size > SMALL) room[count++] = {nullptr, sizeof(Array)};
         }
         if (!blocks().take(std::span(room).first(count))) {
-            drop(made.first(done));
+            drop(made.first(done), as);
             return false;
         }
         const Block *next = room.data();
@@ -65,32 +69,52 @@ bool make(std::span<const int64_t> bytes, Stream *stream, std::span<Array *> mad
             const auto size = static_cast<size_t>(bytes[i]);
             char *address = static_cast<char *>((next++)->start);
             void *record = size <= SMALL ? address + lines(size) : (next++)->start;
-            made[i] = place(record, address, size, stream ? State::PENDING : State::READY);
+            made[i] = place(record, address, size, stream ? State::PENDING : State::READY, as);
             made[i]->stream = stream;
         }
     }
     return true;
 }
 
-Array *part_of(Array &base, int64_t offset, size_t bytes, Stream *stream) noexcept {
-    Array *made = place(blocks().take(sizeof(Array)), base.address + offset, bytes, State::PENDING);
+Array *part_of(Array &base, int64_t offset, size_t bytes, Stream *stream, int64_t as) noexcept {
+    char *address = base.address + offset;
+    Array *made = place(blocks().take(sizeof(Array)), address, bytes, State::PENDING, as);
     if (!made) return nullptr;
-    made->base = hold(&base);
+    made->base = hold(&root(base));
+    made->base->is_shared.store(true, std::memory_order_relaxed);
     made->stream = stream;
     return made;
 }
 
-Array *borrow(void *address, size_t bytes, int64_t ticket) noexcept {
-    Array *made = place(blocks().take(sizeof(Array)), address, bytes, State::READY);
+bool can_be_taken(const Array &array, const Stream *stream) noexcept {
+    const Array &owner = array.base ? *array.base : array;
+    return array.stream == stream && !owner.ticket &&
+           array.holders.load(std::memory_order_acquire) / (SEEN - HELD) == 1 &&
+           !array.is_lent.load(std::memory_order_acquire) &&
+           !owner.is_shared.load(std::memory_order_acquire);
+}
+
+Array *take_over(Array &array, Stream *stream, int64_t as) noexcept {
+    void *block = blocks().take(sizeof(Array));
+    Array *made = place(block, array.address, array.bytes, State::PENDING, as);
+    if (!made) return nullptr;
+    array.is_lent.store(true, std::memory_order_release);  // nobody else takes it
+    made->base = hold(&root(array));
+    made->stream = stream;
+    return made;
+}
+
+Array *borrow(void *address, size_t bytes, int64_t ticket, int64_t as) noexcept {
+    Array *made = place(blocks().take(sizeof(Array)), address, bytes, State::READY, as);
     if (made) made->ticket = ticket;
     return made;
 }
 
-void drop(std::span<Array *const> arrays) noexcept {
+void drop(std::span<Array *const> arrays, int64_t as) noexcept {
     std::array<Block, 2 * AT_ONCE> unused;
     size_t count = 0;
     for (Array *array : arrays) {
-        while (array && let_go(*array)) {
+        for (int64_t part = as; array && let_go(*array, part); part = HELD) {
             Array *base = array->base;
             if (array->ticket) {
                 give_back(array);
@@ -124,10 +148,10 @@ size_t returned(std::span<int64_t> tickets) noexcept {
     return count;
 }
 
-brimstone_arrays *new_arrays(int64_t count) noexcept {
+brimstone_arrays *new_arrays(int64_t count, Stream *stream, bool are_seen) noexcept {
     void *block = blocks().take(bytes_of(count));
     if (!block) return nullptr;
-    auto *made = new (block) brimstone_arrays{1, false, count};
+    auto *made = new (block) brimstone_arrays{1, false, are_seen, count, stream};
     std::ranges::fill(made->items(), nullptr);
     return made;
 }
@@ -147,8 +171,17 @@ bool are_ready(brimstone_arrays *arrays) noexcept {
 
 void drop(brimstone_arrays *arrays) noexcept {
     if (!arrays || arrays->holders.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
-    drop(arrays->items());
+    drop(arrays->items(), arrays->are_seen ? SEEN : HELD);
     blocks().give(arrays, bytes_of(arrays->count));
+}
+
+void leave(brimstone_arrays *arrays) noexcept {
+    if (arrays && arrays->holders.load(std::memory_order_acquire) > 1) {
+        for (Array *array : arrays->items())
+            array->holders.fetch_sub(SEEN - HELD, std::memory_order_acq_rel);
+        arrays->are_seen = false;
+    }
+    drop(arrays);
 }
 
 }  // namespace brimstone

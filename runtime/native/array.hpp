@@ -22,6 +22,10 @@ struct Failure {
     int64_t action = 0;
 };
 
+// What a holder counts as: one; and one through whom others see the array as so many more.
+constexpr int64_t HELD = 1;
+constexpr int64_t SEEN = HELD + (int64_t{1} << 32);
+
 struct Array {
     char *address;
     size_t bytes;
@@ -31,19 +35,30 @@ struct Array {
     Failure failure;  // to be read when the state says so
     std::atomic<State> state;
     std::atomic<int64_t> holders;
+    std::atomic<bool> is_lent;    // somebody may read it who is not asked: it stays what it is
+    std::atomic<bool> is_shared;  // there are arrays that are parts of its memory
 };
 
 // New arrays of so many bytes that a stream computes; false if there is no memory for all of them.
-bool make(std::span<const int64_t> bytes, Stream *stream, std::span<Array *> made) noexcept;
+bool make(std::span<const int64_t> bytes, Stream *stream, std::span<Array *> made,
+          int64_t as = HELD) noexcept;
 // A null pointer, if there is no memory to say so.
-Array *part_of(Array &base, int64_t offset, size_t bytes, Stream *stream) noexcept;
-Array *borrow(void *address, size_t bytes, int64_t ticket) noexcept;
+Array *part_of(Array &base, int64_t offset, size_t bytes, Stream *stream,
+               int64_t as = HELD) noexcept;
 
-inline Array *hold(Array *array) noexcept {
-    array->holders.fetch_add(1, std::memory_order_relaxed);
+Array *borrow(void *address, size_t bytes, int64_t ticket, int64_t as = HELD) noexcept;
+
+// Whether a stream may write to the memory of an array that is given away: nobody else sees it, and
+// what still reads it was asked of this stream before.
+bool can_be_taken(const Array &array, const Stream *stream) noexcept;
+// A new array in the memory of one that can be taken.
+Array *take_over(Array &array, Stream *stream, int64_t as) noexcept;
+
+inline Array *hold(Array *array, int64_t as = HELD) noexcept {
+    array->holders.fetch_add(as, std::memory_order_relaxed);
     return array;
 }
-void drop(std::span<Array *const> arrays) noexcept;
+void drop(std::span<Array *const> arrays, int64_t as = HELD) noexcept;
 
 // Tickets of borrowed memory that nobody uses any more, each once; how many.
 size_t returned(std::span<int64_t> tickets) noexcept;
@@ -51,11 +66,13 @@ size_t returned(std::span<int64_t> tickets) noexcept;
 }  // namespace brimstone
 
 // Arrays that are held together, with their addresses side by side: who computes with them need not
-// look at each.
+// look at each. Through one of their holders others see them, until he leaves.
 struct brimstone_arrays {
     std::atomic<int64_t> holders;
     std::atomic<bool> are_ready;  // if it says so; if not, they may still be
+    bool are_seen;
     int64_t count;
+    brimstone::Stream *stream;  // on which all of them are computed, if it is one
 
     std::span<brimstone::Array *> items() noexcept {
         return {reinterpret_cast<brimstone::Array **>(this + 1), static_cast<size_t>(count)};
@@ -72,9 +89,12 @@ struct brimstone_arrays {
 namespace brimstone {
 
 // For so many, which are still to be put in; a null pointer if there is no memory.
-brimstone_arrays *new_arrays(int64_t count) noexcept;
+brimstone_arrays *new_arrays(int64_t count, Stream *stream = nullptr,
+                             bool are_seen = false) noexcept;
 brimstone_arrays *hold(brimstone_arrays *arrays) noexcept;
 void drop(brimstone_arrays *arrays) noexcept;
+// Drop them, and see them no more.
+void leave(brimstone_arrays *arrays) noexcept;
 bool are_ready(brimstone_arrays *arrays) noexcept;
 
 }  // namespace brimstone

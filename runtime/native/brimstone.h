@@ -111,7 +111,7 @@ BRIMSTONE_API int64_t brimstone_returned(int64_t *tickets, int64_t most);
 BRIMSTONE_API brimstone_arrays *brimstone_part(brimstone_arrays *arrays, int64_t begin,
                                                int64_t end);
 
-/* Where the memory of an array begins. */
+/* Where the memory of an array begins, which stays what it is from now on. */
 BRIMSTONE_API void *brimstone_address(brimstone_arrays *arrays, int64_t index);
 
 /* Wait until all are computed, for some ten milliseconds at most; what became of them. If they are
@@ -149,19 +149,23 @@ typedef struct brimstone_result {
 } brimstone_result;
 
 /* What a program is. Address 0 is that of memory for as long as it runs, `arena` bytes; then come
- * those of `input_count` arrays that it is given, and those of the arrays that it makes. `work`
- * says how much there is to do, in bytes that are read and written. */
+ * those of `input_count` arrays that it is given, and those of the arrays that it makes. Of the
+ * arrays that it is given, it writes to those that are `replaced`, by their numbers from 0: in
+ * results they count as made, after the others. `work` says how much there is to do, in bytes that
+ * are read and written. */
 typedef struct brimstone_plan {
     brimstone_script script;
     const uint64_t *slots;
     const brimstone_number *numbers;
     const int64_t *made;
     const brimstone_result *results;
+    const int64_t *replaced;
     int64_t slot_count;
     int64_t number_count;
     int64_t input_count;
     int64_t made_count;
     int64_t result_count;
+    int64_t replaced_count;
     int64_t arena;
     int64_t work;
 } brimstone_plan;
@@ -183,11 +187,12 @@ BRIMSTONE_API void brimstone_close_stream(brimstone_stream *stream);
 BRIMSTONE_API int32_t brimstone_admit(brimstone_stream *stream, brimstone_program *program);
 
 /* Let a stream run a program on arrays, those of all pieces in order, after all it was given
- * before. What the program makes of them, perhaps later; NULL if there is no memory. */
+ * before. What the program makes of them, perhaps later; NULL if there is no memory. Arrays that it
+ * replaces are made in their memory, if they are `given_away` and nobody else can see them. */
 BRIMSTONE_API brimstone_arrays *brimstone_call(brimstone_stream *stream,
                                                brimstone_program *program,
                                                brimstone_arrays *const *pieces,
-                                               int64_t piece_count);
+                                               int64_t piece_count, int32_t given_away);
 
 /* Wait until nothing is left to do, for some ten milliseconds at most; whether nothing is, or
  * nobody runs anything any more. */

@@ -15,6 +15,7 @@
 #include "stream.hpp"
 
 using brimstone::Array;
+using brimstone::SEEN;
 using brimstone::State;
 
 struct brimstone_threads {
@@ -29,11 +30,11 @@ namespace {
 
 brimstone_arrays *alone(Array *array) {
     if (!array) return nullptr;
-    brimstone_arrays *made = brimstone::new_arrays(1);
+    brimstone_arrays *made = brimstone::new_arrays(1, nullptr, true);
     if (made)
         made->put(0, array);
     else
-        brimstone::drop({&array, 1});
+        brimstone::drop({&array, 1}, SEEN);
     return made;
 }
 
@@ -63,15 +64,15 @@ int64_t brimstone_run(brimstone_threads *threads, const brimstone_script *script
 
 void brimstone_stop(void) { brimstone::end_streams(); }
 
-void brimstone_drop(brimstone_arrays *arrays) { brimstone::drop(arrays); }
+void brimstone_drop(brimstone_arrays *arrays) { brimstone::leave(arrays); }
 
 brimstone_arrays *brimstone_empty(int64_t bytes) {
     Array *made = nullptr;
-    return brimstone::make({&bytes, 1}, nullptr, {&made, 1}) ? alone(made) : nullptr;
+    return brimstone::make({&bytes, 1}, nullptr, {&made, 1}, SEEN) ? alone(made) : nullptr;
 }
 
 brimstone_arrays *brimstone_borrow(void *address, int64_t bytes, int64_t ticket) {
-    return alone(brimstone::borrow(address, static_cast<size_t>(bytes), ticket));
+    return alone(brimstone::borrow(address, static_cast<size_t>(bytes), ticket, SEEN));
 }
 
 int64_t brimstone_returned(int64_t *tickets, int64_t most) {
@@ -79,17 +80,19 @@ int64_t brimstone_returned(int64_t *tickets, int64_t most) {
 }
 
 brimstone_arrays *brimstone_part(brimstone_arrays *arrays, int64_t begin, int64_t end) {
-    brimstone_arrays *made = brimstone::new_arrays(end - begin);
+    brimstone_arrays *made = brimstone::new_arrays(end - begin, arrays->stream, true);
     if (!made) return nullptr;
     for (int64_t i = begin; i < end; ++i) {
         Array *array = arrays->items()[static_cast<size_t>(i)];
-        made->put(static_cast<size_t>(i - begin), brimstone::hold(array));
+        made->put(static_cast<size_t>(i - begin), brimstone::hold(array, SEEN));
     }
     return made;
 }
 
 void *brimstone_address(brimstone_arrays *arrays, int64_t index) {
-    return arrays->items()[static_cast<size_t>(index)]->address;
+    Array *array = arrays->items()[static_cast<size_t>(index)];
+    array->is_lent.store(true, std::memory_order_release);
+    return array->address;
 }
 
 int32_t brimstone_wait(brimstone_arrays *arrays) {
@@ -137,9 +140,11 @@ int32_t brimstone_admit(brimstone_stream *stream, brimstone_program *program) {
 }
 
 brimstone_arrays *brimstone_call(brimstone_stream *stream, brimstone_program *program,
-                                 brimstone_arrays *const *pieces, int64_t piece_count) {
+                                 brimstone_arrays *const *pieces, int64_t piece_count,
+                                 int32_t given_away) {
     brimstone::Stream &own = stream_of(stream);
-    brimstone::Task *task = program->call({pieces, static_cast<size_t>(piece_count)}, &own);
+    const std::span given(pieces, static_cast<size_t>(piece_count));
+    brimstone::Task *task = program->call(given, &own, given_away != 0);
     if (!task) return nullptr;
     brimstone_arrays *results = brimstone::hold(task->results);
     if (own.push(*task)) return results;

@@ -25,6 +25,12 @@ Array *given(std::span<brimstone_arrays *const> pieces, size_t number) noexcept 
     return (*piece)->items()[number];
 }
 
+// What is not computed on a stream that uses it is not to be taken from under it.
+void lend(brimstone_arrays *arrays, const Stream *stream) noexcept {
+    if (arrays->stream == stream) return;
+    for (Array *array : arrays->items()) array->is_lent.store(true, std::memory_order_release);
+}
+
 }  // namespace
 
 void lock_tasks() noexcept { tasks.lock(); }
@@ -101,6 +107,7 @@ bool Task::inputs_are_ready(const Stream &stream, Time end) noexcept {
 void Task::begin() noexcept {
     begun_ = true;
     if (failed_) return;
+    for (const Copy &copy : copies) std::memcpy(copy.to->address, copy.from, copy.to->bytes);
     const brimstone_plan &plan = program.plan();
     for (const brimstone_number &number : std::span(plan.numbers, size(plan.number_count))) {
         const void *from = reinterpret_cast<const void *>(addresses[size(number.address)]);
@@ -133,11 +140,11 @@ bool Program::under_way() const noexcept {
     return under_way_ > 0;
 }
 
-Task *Program::call(std::span<brimstone_arrays *const> pieces, Stream *stream) noexcept {
+Task *Program::call(Pieces pieces, Stream *stream, bool given_away) noexcept {
     Task *found = task();
     if (!found) return nullptr;
     try {
-        if (prepare(*found, pieces, stream)) return found;
+        if (prepare(*found, pieces, stream, given_away)) return found;
     } catch (const std::bad_alloc &) {
     }
     put_back(*found);
@@ -162,7 +169,7 @@ Task *Program::task() noexcept {
     }
 }
 
-bool Program::prepare(Task &task, Pieces pieces, Stream *stream) {
+bool Program::prepare(Task &task, Pieces pieces, Stream *stream, bool given_away) {
     auto address = task.addresses.begin() + 1;
     const auto end = address + plan_.input_count;
     for (brimstone_arrays *piece : pieces) {
@@ -170,19 +177,48 @@ bool Program::prepare(Task &task, Pieces pieces, Stream *stream) {
         address = std::ranges::copy(piece->addresses(), address).out;
     }
     if (address != end) return false;
-    task.made.resize(size(plan_.made_count));
+    const size_t count = size(plan_.made_count);
+    task.made.assign(count + size(plan_.replaced_count), nullptr);
     task.taken.assign(task.made.size(), false);
     task.pieces.reserve(pieces.size());
-    if (!make({plan_.made, task.made.size()}, stream, task.made)) return false;
+    task.copies.reserve(size(plan_.replaced_count));
+    if (!make({plan_.made, count}, stream, std::span(task.made).first(count), SEEN)) return false;
+    for (size_t i = 0; i < count; ++i)
+        *address++ = reinterpret_cast<uint64_t>(task.made[i]->address);
+    if (!replace(task, pieces, stream, given_away)) {
+        drop(task.made, SEEN);
+        return false;
+    }
     if (!take_results(task, pieces, stream)) return false;
-    for (const Array *array : task.made) *address++ = reinterpret_cast<uint64_t>(array->address);
-    for (brimstone_arrays *piece : pieces) task.pieces.push_back(hold(piece));
+    for (brimstone_arrays *piece : pieces) {
+        lend(piece, stream);
+        task.pieces.push_back(hold(piece));
+    }
+    return true;
+}
+
+// Arrays in the memory of those that the program writes to; where somebody else may still read that
+// memory, in other memory.
+bool Program::replace(Task &task, Pieces pieces, Stream *stream, bool given_away) noexcept {
+    for (int64_t i = 0; i < plan_.replaced_count; ++i) {
+        const size_t number = size(plan_.replaced[i]);
+        Array *&made = task.made[size(plan_.made_count + i)];
+        Array *old = given(pieces, number);
+        const auto bytes = static_cast<int64_t>(old->bytes);
+        if (given_away && can_be_taken(*old, stream)) {
+            made = take_over(*old, stream, SEEN);
+        } else if (make({&bytes, 1}, stream, {&made, 1}, SEEN)) {
+            task.copies.push_back({made, old->address});
+        }
+        if (!made) return false;
+        task.addresses[1 + number] = reinterpret_cast<uint64_t>(made->address);
+    }
     return true;
 }
 
 // What the program makes is held by its results, and by nobody else.
 bool Program::take_results(Task &task, Pieces pieces, Stream *stream) noexcept {
-    task.results = new_arrays(plan_.result_count);
+    task.results = new_arrays(plan_.result_count, stream, true);
     bool enough = task.results != nullptr;
     for (int64_t i = 0; enough && i < plan_.result_count; ++i) {
         Array *array = result(task, pieces, plan_.results[i], stream);
@@ -190,7 +226,7 @@ bool Program::take_results(Task &task, Pieces pieces, Stream *stream) noexcept {
         if (enough) task.results->put(size(i), array);
     }
     for (size_t i = 0; i < task.taken.size(); ++i)
-        if (!task.taken[i]) drop({&task.made[i], 1});
+        if (!task.taken[i]) drop({&task.made[i], 1}, SEEN);
     if (!enough) drop(std::exchange(task.results, nullptr));
     return enough;
 }
@@ -200,8 +236,9 @@ Array *Program::result(Task &task, Pieces pieces, const brimstone_result &result
     const int64_t number = result.address - 1 - plan_.input_count;
     Array *array =
         number < 0 ? given(pieces, size(result.address - 1)) : task.made[size(number)];
-    if (!result.whole) return part_of(*array, result.offset, size(result.bytes), stream);
-    if (number < 0 || task.taken[size(number)]) return hold(array);
+    if (!result.whole) return part_of(*array, result.offset, size(result.bytes), stream, SEEN);
+    if (number < 0) task.results->stream = nullptr;
+    if (number < 0 || task.taken[size(number)]) return hold(array, SEEN);
     task.taken[size(number)] = true;
     return array;
 }
@@ -215,6 +252,7 @@ void Program::end(Task &task) noexcept {
 
 void Program::put_back(Task &task) noexcept {
     task.pieces.clear();
+    task.copies.clear();
     task.results = nullptr;
     task.arena = nullptr;
     task.position = 0;

@@ -40,8 +40,14 @@ struct Task {
     void begin() noexcept;
     void settle(State state) noexcept;
 
-    std::vector<Array *> made;
-    std::vector<bool> taken;  // which of these are results
+    struct Copy {
+        Array *to;
+        const void *from;
+    };
+
+    std::vector<Array *> made;  // at the end those that replace what the task is given
+    std::vector<bool> taken;    // which of these are results
+    std::vector<Copy> copies;   // of what is replaced, and somebody else may still read
     int64_t position = 0;     // of the next action
     bool begun_ = false, failed_ = false;
     Failure failure_;
@@ -59,8 +65,9 @@ class Program {
     // What the arrays of one task take.
     int64_t bytes() const noexcept { return bytes_; }
 
-    // A null pointer, if there is no memory.
-    Task *call(std::span<brimstone_arrays *const> pieces, Stream *stream) noexcept;
+    // A null pointer, if there is no memory. What is replaced is `given_away`, or copied before.
+    Task *call(std::span<brimstone_arrays *const> pieces, Stream *stream,
+               bool given_away = false) noexcept;
     void end(Task &task) noexcept;
     bool under_way() const noexcept;
 
@@ -68,7 +75,8 @@ class Program {
     Task *task() noexcept;
     using Pieces = std::span<brimstone_arrays *const>;
 
-    bool prepare(Task &task, Pieces pieces, Stream *stream);
+    bool prepare(Task &task, Pieces pieces, Stream *stream, bool given_away);
+    bool replace(Task &task, Pieces pieces, Stream *stream, bool given_away) noexcept;
     bool take_results(Task &task, Pieces pieces, Stream *stream) noexcept;
     Array *result(Task &task, Pieces pieces, const brimstone_result &result,
                   Stream *stream) noexcept;

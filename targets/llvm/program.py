@@ -26,7 +26,7 @@ from .actions import PREPARE, Action, Actions, Memory, run
 from .code import Code
 from .kernel import Kernel
 from .segment import Segment
-from .whole import is_whole, plan_of
+from .whole import is_whole, plan_of, replaced_in
 from .writing import is_native
 
 Sizes = Mapping[Symbol, int]
@@ -62,6 +62,10 @@ class Program:
     def play(self, actions: Actions, pieces: Pieces) -> Sequence[Arrays]:
         """Run actions on buffers, one after the other."""
         buffers = [each.array() for each in chain.from_iterable(pieces)]
+        for place in replaced_in(self.module):
+            given = buffers[place]
+            buffers[place] = self.host.empty(given.shape, given.dtype)
+            buffers[place][...] = given
         memory: Memory = [*buffers, *self._empty]
         run(actions, memory)
         return tuple([self.host.lent(memory[place]) for place in self.returned])

@@ -16,6 +16,7 @@ from ...passes.complex_to_real import complex_to_real, names_of_parts, seen_as_c
 from ...passes.copying import copy_func
 from ...passes.fuse import Fused, fuse
 from ...passes.gather_launches import gather_launches
+from ...passes.in_place import in_place
 from ...passes.meaning import named_by_meaning
 from ...passes.past_caches import past_caches
 from ...passes.tiling import tile
@@ -34,8 +35,8 @@ from .writer import Refused as NoInstruction
 def compile_step(module: Module, host: Host) -> Program:
     """Lower a step to tiles; its kernels are compiled when they are first launched."""
     tiled = tile(_fused(module, given=True).module, chooser(processor()), shared=True, given=True)
-    gathered = gather_launches(tiled.module).module
-    return Program(gathered, Code(gathered, tiled.refused), host)
+    made = in_place(gather_launches(tiled.module).module)
+    return Program(made, Code(made, tiled.refused), host)
 
 
 def account(module: Module, names: Sequence[str], host: Host) -> Account:

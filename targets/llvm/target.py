@@ -47,6 +47,10 @@ class Cpu:
         copied[...] = array
         return self.host.lent(copied)
 
+    def keep(self, buffer: Arrays) -> Arrays:
+        """The same array, held once more: a step that may replace it copies it first."""
+        return buffer[0]
+
     def download(self, buffer: Arrays) -> Array:
         """The contents, once they are computed."""
         return buffer.array()

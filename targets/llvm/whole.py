@@ -5,14 +5,17 @@ Comes in: the ops of a step, where sizes are known and the native core can do th
 Never: a step of which something is left to Python.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import count
 from typing import TYPE_CHECKING
 
 from ...ir import step
+from ...ir.func import Module
 from ...ir.types import Scalar
 from ...ir.values import AnyValue, Op
+from ...passes.touched import touched
 from ..script import Form, Number, Plan, Result
-from .writing import Writing, is_native
+from .writing import ARENA, Writing, is_native
 
 if TYPE_CHECKING:
     from .program import Preparation
@@ -41,24 +44,37 @@ def plan_of(preparation: "Preparation", ops: Sequence[Op]) -> Plan:
         Number(slot, written.addresses[value], value.dtype.storage.itemsize)
         for slot, value in written.scalars
     ]
+    replaced = replaced_in(preparation.module)
+    behind = dict(zip(replaced, count(1 + len(func.arguments) + len(written.made)), strict=False))
     return Plan(
         script=written.script,
         slots=written.slots,
         numbers=numbers,
         inputs=len(func.arguments),
         made=[written.bytes(value) for value in written.made],
-        results=[_result(written, value) for value in func.results],
+        replaced=replaced,
+        results=[_result(written, value, behind) for value in func.results],
         arena=written.arena,
         work=written.work,
         held=[kernel.code for kernel in kernels if kernel is not None],
     )
 
 
-def _result(written: Writing, value: AnyValue) -> Result:
+def replaced_in(module: Module) -> list[int]:
+    """Which arguments a step writes to: those that were donated, and in whose place results are."""
+    written = set[AnyValue]()
+    for op in module.main.body:
+        written |= touched(op).writes
+    return [place for place, value in enumerate(module.main.arguments) if value in written]
+
+
+def _result(written: Writing, value: AnyValue, behind: Mapping[int, int]) -> Result:
+    """A result; those that replace inputs are numbered `behind` those that are made."""
     root, offset = written.root(value)
     form = Form(written.preparation.shape(value), value.dtype.storage)
     whole = offset == 0 and form.size == written.bytes(root)
-    return Result(written.addresses[root], offset, form, whole)
+    number = written.addresses[root]
+    return Result(behind.get(number - 1 - ARENA, number), offset, form, whole)
 
 
 def _memory_of(value: AnyValue) -> AnyValue:

@@ -51,6 +51,10 @@ class Reference:
         """A copy of it."""
         return _owned(np.array(array, storage, order="C", copy=True))
 
+    def keep(self, buffer: Array) -> Array:
+        """The buffer itself: nothing is ever replaced."""
+        return buffer
+
     def download(self, buffer: Array) -> Array:
         """The buffer itself."""
         return buffer

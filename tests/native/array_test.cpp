@@ -71,6 +71,59 @@ void test_what_is_borrowed_is_returned_once() {
     check(in_use() == before);
 }
 
+// A new array that is computed on a stream, and is seen through a bundle.
+brimstone_arrays *seen(Stream *stream, int64_t bytes) {
+    brimstone_arrays *made = new_arrays(1, stream, true);
+    make({&bytes, 1}, stream, made->items(), SEEN);
+    return made;
+}
+
+void test_what_nobody_else_sees_can_be_taken() {
+    const size_t before = in_use();
+    // Never looked into: only which one it is matters.
+    auto *own = reinterpret_cast<Stream *>(8), *other = reinterpret_cast<Stream *>(16);
+    for (const int64_t bytes : {int64_t{64}, int64_t{100000}}) {
+        brimstone_arrays *arrays = seen(own, bytes);
+        const size_t used = in_use();
+        Array &array = *arrays->items()[0];
+        check(can_be_taken(array, own) && !can_be_taken(array, other));
+
+        brimstone_arrays *again = new_arrays(1, own, true);
+        again->put(0, hold(&array, SEEN));
+        check(!can_be_taken(array, own));
+        hold(again);  // as a task does
+        leave(again);
+        check(can_be_taken(array, own));
+        drop(again);
+        check(can_be_taken(array, own));
+
+        for (int i = 0; i < 3; ++i) {
+            Array &old = *arrays->items()[0];
+            brimstone_arrays *next = new_arrays(1, own, true);
+            next->put(0, take_over(old, own, SEEN));
+            check(next->items()[0]->address == old.address && !can_be_taken(old, own));
+            check(can_be_taken(*next->items()[0], own));
+            leave(arrays);
+            arrays = next;
+        }
+        check(in_use() <= used + 2 * sizeof(Array));
+        Array *part = part_of(*arrays->items()[0], 8, 8, own);
+        check(!can_be_taken(*arrays->items()[0], own));
+        drop({&part, 1});
+        leave(arrays);
+        check(in_use() == before);
+    }
+}
+
+void test_what_is_borrowed_is_not_taken() {
+    int64_t memory = 0;
+    Array *whole = borrow(&memory, sizeof memory, 5, SEEN);
+    check(!can_be_taken(*whole, nullptr));
+    drop({&whole, 1}, SEEN);
+    std::array<int64_t, 2> tickets;
+    check(returned(tickets) == 1);
+}
+
 void test_many_threads() {
     const size_t before = in_use();
     const std::vector<int64_t> bytes(100, 100);
@@ -97,6 +150,8 @@ int main() {
     test_all_or_none();
     test_a_part_holds_the_whole();
     test_what_is_borrowed_is_returned_once();
+    test_what_nobody_else_sees_can_be_taken();
+    test_what_is_borrowed_is_not_taken();
     test_many_threads();
     return exit_status();
 }

@@ -65,7 +65,7 @@ void test_fork_while_streams_run() {
     for (int i = 0; i < 20; ++i) {
         brimstone_arrays *arrays = zeros();
         for (int j = 0; j < 6; ++j) arrays = call(j % 2 ? left : right, program, arrays);
-        check(in_child([&] { return number(call(left, program, hold(arrays))) == 7; }));
+        check(in_child([&] { return number(call(left, program, again(arrays))) == 7; }));
         check(number(arrays) == 6);
     }
     close_stream(&left);

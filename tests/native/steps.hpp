@@ -56,31 +56,48 @@ struct Adding {
     Adding(const Adding &) = delete;
     Adding &operator=(const Adding &) = delete;
 
+    // The sum takes the place of what is given.
+    void replace() {
+        for (brimstone_place &place : places)
+            if (place.address == 2) place.address = 1;
+        plan.made_count = 0;
+        plan.replaced = &replaced;
+        plan.replaced_count = 1;
+    }
+
     std::vector<uint64_t> slots;
     std::vector<brimstone_place> places;
     std::vector<brimstone_launch> launches;
     std::vector<brimstone_action> actions;
-    int64_t made = BYTES;
+    int64_t made = BYTES, replaced = 0;
     std::vector<brimstone_result> results = {{2, 0, BYTES, 1}};
     brimstone_plan plan = {};
 };
 
 inline brimstone_arrays *zeros() {
-    brimstone_arrays *made = new_arrays(1);
-    make({&BYTES, 1}, nullptr, made->items());
+    brimstone_arrays *made = new_arrays(1, nullptr, true);
+    make({&BYTES, 1}, nullptr, made->items(), SEEN);
     made->put(0, made->items()[0]);
     std::fill_n(reinterpret_cast<int64_t *>(made->items()[0]->address), NUMBERS, 0);
     return made;
 }
 
-// What `brimstone_call` does; the arrays that it is given are dropped.
+// The same arrays, seen once more.
+inline brimstone_arrays *again(brimstone_arrays *arrays) {
+    const auto items = arrays->items();
+    brimstone_arrays *made = new_arrays(arrays->count, arrays->stream, true);
+    for (size_t i = 0; i < items.size(); ++i) made->put(i, hold(items[i], SEEN));
+    return made;
+}
+
+// What `brimstone_call` does; the arrays that it is given are given away, and seen no more.
 inline brimstone_arrays *call(Stream &stream, Program &program, brimstone_arrays *given) {
     while (!stream.admits(program)) {
     }
-    Task *task = program.call({&given, 1}, &stream);
+    Task *task = program.call({&given, 1}, &stream, true);
     brimstone_arrays *made = hold(task->results);
     stream.push(*task);
-    drop(given);
+    leave(given);
     return made;
 }
 
@@ -97,7 +114,7 @@ inline int64_t number(brimstone_arrays *arrays) {
     int64_t found = numbers[0];
     for (size_t i = 0; i < NUMBERS; ++i)
         if (numbers[i] != found) found = -1;
-    drop(arrays);
+    leave(arrays);
     return found;
 }
 

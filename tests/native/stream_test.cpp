@@ -52,7 +52,7 @@ void test_asking_takes_no_time() {
     Program program(slow.plan);
     const Time start = Clock::now();
     brimstone_arrays *first = call(stream, program, zeros());
-    brimstone_arrays *second = call(stream, program, hold(first));
+    brimstone_arrays *second = call(stream, program, again(first));
     check(seconds_since(start) < 0.09);
     check(number(first) == 1);
     check(seconds_since(start) < 0.19);
@@ -88,11 +88,11 @@ void test_no_memory() {
     const Adding after(1, 0, MUCH);
     Program failing(without.plan), program(after.plan);
     brimstone_arrays *failed = call(stream, failing, zeros());
-    brimstone_arrays *next = call(stream, program, hold(failed));
+    brimstone_arrays *next = call(stream, program, again(failed));
     check(wait(next) == State::FAILED && wait(failed) == State::FAILED);
     check(next->items()[0]->failure.script == 7 && next->items()[0]->failure.action == 0);
-    drop(next);
-    drop(failed);
+    leave(next);
+    leave(failed);
     check(sum_of(stream, {&program}, 5) == 5);
     Adding large(1);
     large.made = int64_t{1} << 60;
@@ -100,10 +100,39 @@ void test_no_memory() {
     brimstone_arrays *given = zeros();
     check(!too_large.call({&given, 1}, &stream));
     check(!too_large.under_way());
-    drop(given);
+    leave(given);
     close_stream(&stream);
     settle(failing);
     settle(program);
+}
+
+// What is given away is replaced; what somebody else sees is copied.
+void test_replacing() {
+    Pool pool(2);
+    Stream &stream = *open_stream(pool), &other = *open_stream(pool);
+    for (const int64_t work : {LITTLE, MUCH}) {
+        Adding adding(1, 0, work);
+        adding.replace();
+        const size_t before = blocks().statistics().in_use;
+        Program program(adding.plan);
+        brimstone_arrays *arrays = call(stream, program, zeros());
+        const uint64_t address = arrays->addresses()[0];
+        for (int i = 0; i < 1000; ++i) arrays = call(stream, program, arrays);
+        check(arrays->addresses()[0] == address);
+
+        brimstone_arrays *kept = again(arrays);
+        arrays = call(stream, program, arrays);
+        check(arrays->addresses()[0] != address && number(kept) == 1001);
+        arrays = call(other, program, arrays);
+        arrays = call(other, program, arrays);
+        check(number(arrays) == 1004);
+        settle(program);
+        while (!stream.wait_for_all() || !other.wait_for_all()) {
+        }
+        check(blocks().statistics().in_use == before);
+    }
+    close_stream(&stream);
+    close_stream(&other);
 }
 
 // What a program is given may be what it gives back, and so may parts of what it makes.
@@ -123,7 +152,7 @@ void test_results() {
         check(items[0] == items[3] && items[2]->base == items[0] && items[2]->bytes == 16);
         check(*reinterpret_cast<int64_t *>(items[1]->address) == 0);
         check(*reinterpret_cast<int64_t *>(items[2]->address) == 1);
-        drop(arrays);
+        leave(arrays);
         settle(program);
     }
     check(blocks().statistics().in_use == before);
@@ -137,7 +166,7 @@ void test_what_nobody_wants_is_not_done() {
     const Adding slow(1, 10, MUCH, 500);
     Program program(slow.plan);
     const Time start = Clock::now();
-    drop(call(stream, program, zeros()));
+    leave(call(stream, program, zeros()));
     close_stream(&stream);
     settle(program);
     check(seconds_since(start) < 2);
@@ -179,6 +208,7 @@ int main() {
     test_asking_takes_no_time();
     test_across_streams();
     test_no_memory();
+    test_replacing();
     test_results();
     test_what_nobody_wants_is_not_done();
     test_who_asks_too_much_waits();
