@@ -49,6 +49,7 @@ class Program:
         self.places: dict[AnyValue, int] = {}
         for value in (*func.arguments, *[each for op in func.walk() for each in _made_by(op)]):
             self.places[value] = len(self.places)
+        self.replaced = replaced_in(module)
         self.returned = [self.places[value] for value in func.results]
         self._empty = [None] * (len(self.places) - len(func.arguments))
         self._names = [symbol.name for symbol in func.symbols]
@@ -62,7 +63,7 @@ class Program:
     def play(self, actions: Actions, pieces: Pieces) -> Sequence[Arrays]:
         """Run actions on buffers, one after the other."""
         buffers = [each.array() for each in chain.from_iterable(pieces)]
-        for place in replaced_in(self.module):
+        for place in self.replaced:
             given = buffers[place]
             buffers[place] = self.host.empty(given.shape, given.dtype)
             buffers[place][...] = given

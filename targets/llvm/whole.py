@@ -44,7 +44,7 @@ def plan_of(preparation: "Preparation", ops: Sequence[Op]) -> Plan:
         Number(slot, written.addresses[value], value.dtype.storage.itemsize)
         for slot, value in written.scalars
     ]
-    replaced = replaced_in(preparation.module)
+    replaced = preparation.program.replaced
     behind = dict(zip(replaced, count(1 + len(func.arguments) + len(written.made)), strict=False))
     return Plan(
         script=written.script,
