@@ -17,6 +17,7 @@ from unittest.mock import patch
 import numpy as np
 
 from brimstone.ir import print_module
+from brimstone.ir.attributes import Frozen
 from brimstone.ir.dims import evaluate
 from brimstone.ir.dtypes import DType, Kind, bf16, f32, f64, of_numpy
 from brimstone.ir.func import Func, Module
@@ -133,9 +134,14 @@ def _as(array: Array, dtype: DType) -> Array:
 
 
 def on_cpu(module: Module, fused: bool) -> Program:
-    """A program of machine code; not `fused`, with a kernel for each op."""
+    """A program of machine code, to which all arguments are donated; or not `fused`, with a kernel
+    for each op."""
+    made = prepare(copy_module(module))
+    if fused:
+        every = tuple(range(len(made.main.arguments)))
+        made.main.attributes = Frozen({**made.main.attributes, "donated": every})
     with patch.dict(os.environ, {"BRIMSTONE_FUSE": str(int(fused))}):
-        return compile_step(prepare(copy_module(module)), shared_host())
+        return compile_step(made, shared_host())
 
 
 def dtype_of(seed: int) -> DType:
