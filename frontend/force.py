@@ -29,12 +29,11 @@ from .errors import (
     OutOfMemory,
     PlaceError,
     fail,
-    failure,
 )
 from .handle import Handle
 from .history import segment_of
 from .node import Leaf, Node
-from .outside import call_failure, line_of_call
+from .outside import line_of_call, step_failure
 from .pending import forget, live
 from .prefixes import COMPILED
 from .ready import Piece, find, make
@@ -45,8 +44,6 @@ from .tree import leaves_of
 
 Pieces = Sequence[Sequence[Any]]
 """The buffers that a step takes: one after the other those of each, whole bundles among them."""
-_CALLED = {"gather": "index", "scatter": "at", "contract": "matmul"}
-"""What users call an op that has another name on the tensor floor."""
 
 
 def force(*wanted: Node, recompute: bool = False) -> None:
@@ -145,12 +142,15 @@ def settle(node: Node, buffer: Any, device: Device) -> None:
 def run(recording: Recording, compiled: Plan, device: Device, inputs: Sequence[Any]) -> Any:
     """The buffers of the results; a failure names the line that recorded what failed."""
     try:
-        return compiled.run([inputs])
+        made = compiled.run([inputs])
+        if compiled.refuses:  # now, since later nobody knows which lines recorded it
+            device.target.wait(made)
+        return made
     except IRError as problem:
         func = _func_of(recording)
         if func is not None and line_of_call(problem, func) is None:
             problem = _precise(func, device, inputs) or problem
-        error = _failed(problem, func)
+        error = step_failure(problem, func)
         raise error from error.__cause__
     except MemoryError as problem:
         raise step_out_of_memory(problem, partial(_func_of, recording), None) from None
@@ -161,7 +161,7 @@ def run_plan(compiled: Plan, pieces: Pieces, sizes: Mapping[str, int] | None) ->
     try:
         return compiled.run(pieces, sizes)
     except IRError as problem:
-        error = _failed(problem, compiled.func)
+        error = step_failure(problem, compiled.func)
         raise error from error.__cause__
     except MemoryError as problem:
         known = {**compiled.sizes, **(sizes or {})}
@@ -170,8 +170,9 @@ def run_plan(compiled: Plan, pieces: Pieces, sizes: Mapping[str, int] | None) ->
 
 def _precise(func: Func, device: Device, inputs: Sequence[Any]) -> IRError | None:
     """The error of this very func: the step may have been compiled for another's lines."""
+    step = device.target.compile(Module([func]))  # which is there until its error is known
     try:
-        device.target.compile(Module([func]))([inputs], {})
+        device.target.wait(step([inputs], {}))
     except IRError as error:
         return error
     return None
@@ -185,32 +186,30 @@ def _func_of(recording: Recording) -> Func | None:
         return None if done else lower(recording)
 
 
-def _failed(problem: IRError, func: Func | None) -> Exception:
-    """What is raised where a step fails, in the words of users; the func says the same."""
-    called_outside = call_failure(problem, func)
-    if called_outside is not None:
-        return called_outside
-    operation, _, message = problem.message.partition(": ")
-    floor, _, name = operation.partition(".")
-    called = _CALLED.get(name, name) if floor == "tensor" else operation
-    kind = PlaceError if called in ("index", "at") else OperationFailed
-    return failure(kind, called, message or problem.message, location=problem.location)
-
-
 def contents_of(node: Node) -> HostArray:
     """What a computed node holds, as a host array that nobody may change."""
     assert node.device is not None
     buffer = buffer_of(node)
     try:
         return node.device.target.download(buffer)
+    except IRError as problem:
+        raise step_failure(problem, None) from None
     except MemoryError as problem:
         raise out_of_memory(problem, "read", node.type, node.location) from None
+
+
+def wait_for(node: Node) -> None:
+    """Return when a node is computed."""
+    force(node)
+    _wait(node.device or current_device(), [buffer_of(node)])
 
 
 def _wait(device: Device, buffers: Sequence[Any]) -> None:
     """Return when buffers are computed."""
     try:
         device.target.wait(buffers)
+    except IRError as problem:
+        raise step_failure(problem, None) from None
     except MemoryError as problem:
         raise out_of_memory(problem, "sync", None) from None
 

@@ -1,7 +1,7 @@
-"""What goes wrong in functions of the user's that a step calls.
+"""What a person is told of a step that fails, and of his own functions that it calls.
 
 Comes in: the error of a step, and a func that says the same. Goes out: an error that names the line
-of the call, and that of the function.
+of the op; and where a function was called, that of the call, and that of the function.
 Never: an interrupt, or an exit: those pass as they are.
 """
 
@@ -13,10 +13,25 @@ from ..ir.func import Func
 from ..ir.locations import Location
 from ..ir.shared.named import CallFailed, imported
 from .caller import beginning, raised_at
-from .errors import BrimstoneError, OperationFailed, failure
+from .errors import BrimstoneError, OperationFailed, PlaceError, failure
 
 _CALLS = ("tensor.host_call", "step.host")
 """What calls functions of the user's, on one floor and on another."""
+_CALLED = {"gather": "index", "scatter": "at", "contract": "matmul"}
+"""What users call an op that has another name on the tensor floor."""
+
+
+def step_failure(problem: IRError, func: Func | None) -> Exception:
+    """What is raised where a step fails, in the words of users; the func says the same, if it is
+    known."""
+    called_outside = call_failure(problem, func)
+    if called_outside is not None:
+        return called_outside
+    operation, _, message = problem.message.partition(": ")
+    floor, _, name = operation.partition(".")
+    called = _CALLED.get(name, name) if floor == "tensor" else operation
+    kind = PlaceError if called in ("index", "at") else OperationFailed
+    return failure(kind, called, message or problem.message, location=problem.location)
 
 
 def call_failure(problem: IRError, func: Func | None) -> BrimstoneError | None:

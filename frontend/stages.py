@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from ..ir import tensor as ops
 from ..ir.dims import DEFAULT_MAXIMUM, Size, Symbol, substitute
+from ..ir.errors import IRError
 from ..ir.func import Func
 from ..passes.copying import copy_func
 from ..runtime.device import Device
@@ -20,6 +21,7 @@ from ..runtime.steps import Plan, contents, plan
 from .bounds import Bound, declare, symbols_of
 from .errors import OperationFailed, failure
 from .node import Node, record
+from .outside import step_failure
 from .recording import Recording, gather, lower
 
 Run = Callable[[Plan, Sequence[Sequence[Any]], Mapping[str, int]], Sequence[Any]]
@@ -154,11 +156,19 @@ def run_stages(
     for stage, compiled in zip(stages.steps, plans, strict=True):
         made = [*run(compiled, [[values[each] for each in stage.reads]], known)]
         if stage.ends:
-            counts = contents(made.pop(), device).reshape(-1).tolist()
+            counts = _read(made.pop(), device)
             for bound, count in zip(stage.ends, counts, strict=True):
                 known[bound.symbol.name] = _checked(bound, count)
         values += made
     return [values[each] for each in stages.outputs], known
+
+
+def _read(buffer: Any, device: Device) -> list[int]:
+    """The counts that a stage ends with."""
+    try:
+        return contents(buffer, device).reshape(-1).tolist()
+    except IRError as problem:
+        raise step_failure(problem, None) from None
 
 
 def _checked(bound: Bound, count: int) -> int:

@@ -20,7 +20,7 @@ from ..ir import dtypes as ir
 from ..runtime.device import Device, current_device
 from .dtypes import OF_IR, DType
 from .errors import DTypeError, ShapeError, fail
-from .force import buffer_of, contents_of, force
+from .force import buffer_of, contents_of, force, wait_for
 from .handle import Handle, wrap
 from .methods import Methods
 from .node import Leaf, leaf
@@ -104,7 +104,7 @@ class Tensor(Methods, Handle):
     def sync(self) -> Tensor:
         """This tensor, computed."""
         if self.node.trace is None:
-            force(self.node)
+            wait_for(self.node)
         return self
 
     def numpy(self) -> HostArray:

@@ -17,7 +17,7 @@ import numpy as np
 from ..ir.payloads import Array
 from ..targets.script import Form, NoMemory
 from .native import State, core, ffi
-from .scripts import ABOUT
+from .scripts import error_of
 from .streams import leave_behind
 
 _LENT: dict[int, Array] = {}
@@ -72,9 +72,7 @@ class Arrays(Sequence["Arrays"]):
     def _error(self, state: int) -> Exception:
         if state == State.STOPPED:
             return RuntimeError("the process is about to end, and computes nothing any more")
-        why: Any = core().brimstone_why(self.native)
-        about = ABOUT.get(why.script)
-        return about.failed(why.action) if about else MemoryError("there was no memory")
+        return error_of(core().brimstone_why(self.native))
 
 
 def _is_lost(state: int) -> bool:

@@ -37,8 +37,8 @@ class Host:
 
     def prepared(self, script: Script) -> Callable[[Array, Array], Callable[[int], int]]:
         """From addresses and slots, which may change in between, to what does a script with them,
-        from an action on: it returns the action to go on with after a look at signals, or -1 less
-        the one for which there was no memory."""
+        from an action on: it returns the action to go on with after a look at signals; an error
+        says which could not be done."""
         return Prepared(self._native, script)
 
     def program(self, plan: Plan) -> Call:

@@ -46,6 +46,7 @@ class Core(Protocol):
         addresses: FFI.CData,
         slots: FFI.CData,
         begin: int,
+        failure: FFI.CData,
     ) -> int: ...
 
     def brimstone_stop(self) -> None: ...

@@ -10,8 +10,9 @@ from itertools import count
 from typing import Any
 from weakref import WeakValueDictionary
 
+from ..ir.errors import ExecutionError
 from ..ir.payloads import Array
-from ..targets.script import About, Kind, Launch, Script
+from ..targets.script import About, Failure, Kind, Launch, Script
 from .native import core, ffi
 
 _from_buffer: Any = ffi.from_buffer
@@ -29,17 +30,32 @@ class Prepared:
     def __call__(self, addresses: Array, slots: Array) -> Callable[[int], int]:
         """What does it with these."""
         given: list[Any] = [_from_buffer("uint64_t[]", each) for each in (addresses, slots)]
-        return partial(_run, self, core().brimstone_run, self._native, self._script, *given)
+        failure = ffi.new("brimstone_failure *")
+        run = partial(core().brimstone_run, self._native, self._script, *given)
+        return partial(_run, self, run, failure)
 
 
-def _run(_: Prepared, run: Callable[..., int], *given: Any) -> int:
-    """Do a script, which is there for as long as this may be called."""
-    return run(*given)
+def _run(_: Prepared, run: Callable[..., int], failure: Any, begin: int) -> int:
+    """Do a script, which is there for as long as this may be called, from an action on."""
+    done = run(begin, failure)
+    if done < 0:
+        raise error_of(failure[0])
+    return done
 
 
 ABOUT: WeakValueDictionary[int, About] = WeakValueDictionary()
 """What there is to say of scripts, by the numbers that the core knows them by."""
 _NUMBERS = count(1)
+
+
+def error_of(failure: Any) -> Exception:
+    """What is to be said of an action that could not be done, by a script that may be gone."""
+    about = ABOUT.get(failure.script)
+    if about is not None:
+        return about.failed(Failure(failure.action, failure.place, failure.index))
+    if failure.place < 0:
+        return MemoryError("there was no memory")
+    return ExecutionError(f"tensor.gather: index {failure.index} names no place")
 
 
 def written(script: Script) -> tuple[Any, list[Any]]:

@@ -13,6 +13,8 @@ from ..ir.attributes import Frozen
 from ..ir.func import Func, Module
 from ..ir.payloads import Array
 from ..ir.printer import print_module
+from ..ir.tensor import Gather, Outside, Scatter
+from ..ir.values import Op
 from ..passes.collector import collector_paused
 from ..passes.context import Context, Settings
 from ..passes.generalise import Generalised, generalise
@@ -27,15 +29,17 @@ _STEPS_AT_MOST = 4096
 
 
 class Plan:
-    """A compiled step with the sizes and the numbers it is run with."""
+    """A compiled step with the sizes and the numbers it is run with; and whether what it computes
+    may fail on account of what it is given."""
 
-    __slots__ = ("executable", "func", "scalars", "sizes")
+    __slots__ = ("executable", "func", "refuses", "scalars", "sizes")
 
     def __init__(
         self, func: Func, executable: Executable, sizes: Mapping[str, int], scalars: Sequence[Any]
     ) -> None:
         self.func, self.executable, self.sizes = func, executable, sizes
         self.scalars = tuple(scalars)
+        self.refuses = any([_refuses(op) for op in func.walk()])
 
     def run(
         self, pieces: Sequence[Sequence[Any]], sizes: Mapping[str, int] | None = None
@@ -100,6 +104,11 @@ def _compiled(func: Func, device: Device) -> Executable:
         found = _STEPS[key] = device.target.compile(prepare(module))
         STATISTICS.compiled += 1
     return found
+
+
+def _refuses(op: Op) -> bool:
+    """Whether an op takes only some indices."""
+    return isinstance(op, Gather | Scatter) and op.outside is Outside.ERROR
 
 
 def _key_of(module: Module, device: Device) -> tuple[str, str]:

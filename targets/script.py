@@ -33,15 +33,16 @@ class Launch(NamedTuple):
 
 class Kind(IntEnum):
     """What an action does: `SHARE` and `ALONE` run launches at once, on all threads or on one;
-    `COPY` copies bytes, `FILL` repeats an element."""
+    `COPY` copies bytes, `FILL` repeats an element, `INSIDE` fails where an index names no place."""
 
-    SHARE, ALONE, COPY, FILL = range(4)
+    SHARE, ALONE, COPY, FILL, INSIDE = range(5)
 
 
 class Act(NamedTuple):
     """An action on so many launches from number `first` on, of `size` 0 if they take little time;
-    or on so many bytes to be copied, or elements of `size` bytes to be filled, whose address is in
-    slot `first`. The next slots have the address to copy from, or the element."""
+    or on so many bytes to be copied, elements of `size` bytes to be filled, or indices, whose
+    address is in slot `first`. The next slots have the address to copy from, or the element, or
+    what the indices are."""
 
     kind: Kind
     first: int
@@ -66,6 +67,15 @@ class Said(NamedTuple):
     bytes: int
 
 
+class Failure(NamedTuple):
+    """An action that could not be done; and where an index named no place, which of all it was, and
+    its bits."""
+
+    action: int
+    place: int
+    bits: int
+
+
 class About(Protocol):
     """What there is to say of a script to those who ask later."""
 
@@ -75,8 +85,8 @@ class About(Protocol):
         """What an action is."""
         ...
 
-    def failed(self, action: int) -> MemoryError:
-        """The error where an action had no memory."""
+    def failed(self, failure: Failure) -> Exception:
+        """The error where an action had no memory, or an index named no place."""
         ...
 
 
@@ -180,8 +190,8 @@ class Host(Protocol):
 
     def prepared(self, script: Script) -> Callable[[Array, Array], Callable[[int], int]]:
         """From addresses and slots, which may change in between, to what does a script with them,
-        from an action on: it returns the action to go on with after a look at signals, or -1 less
-        the one for which there was no memory."""
+        from an action on: it returns the action to go on with after a look at signals; an error
+        says which could not be done."""
         ...
 
     def program(self, plan: Plan) -> Callable[[Sequence[Sequence[Arrays]]], Arrays]:

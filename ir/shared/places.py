@@ -19,10 +19,16 @@ def require_inside(indices: Array, axes: Sequence[int], sizes: Sequence[int]) ->
     found = np.argwhere((places < 0) | (places >= np.array(sizes, np.int64)))
     if not len(found):
         return
-    *place, column = found[0].tolist()
-    value = int(indices[(*place, column)])
-    at = f" at {place}" if place else ""
-    raise Unmet(f"index {value}{at} is outside axis {axes[column]} of size {sizes[column]}")
+    first: list[int] = found[0].tolist()
+    *place, column = first
+    index: int = indices[(*place, column)].item()
+    raise Unmet(outside(index, place, axes[column], sizes[column]))
+
+
+def outside(index: int, place: Sequence[int], axis: int, size: int) -> str:
+    """What is wrong with an index, which is the one at this place of all."""
+    at = f" at {[*place]}" if place else ""
+    return f"index {index}{at} is outside axis {axis} of size {size}"
 
 
 def as_i64(indices: Array) -> Array:

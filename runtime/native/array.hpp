@@ -10,17 +10,15 @@
 #include <cstdint>
 #include <span>
 
+#include "brimstone.h"
+
 namespace brimstone {
 
 class Stream;
 
 enum class State : int32_t { PENDING, READY, FAILED };
 
-// Which action of which script could not be done.
-struct Failure {
-    int64_t script = 0;
-    int64_t action = 0;
-};
+using Failure = brimstone_failure;
 
 // What a holder counts as: one; and one through whom others see the array as so many more.
 constexpr int64_t HELD = 1;

@@ -50,12 +50,21 @@ typedef struct brimstone_launch {
 
 /* What is done next, by its kind. The numbers are of launches, of slots, of bytes and of elements.
  *
- * share  `count` launches from launch `first` on are run at once, in any order, on all threads
- * alone  the same on the thread that asks for it; of both, `size` is 0 if they take little time
- * copy   `count` bytes go from the address in slot `first + 1` to the one in slot `first`
- * fill   `count` elements of `size` bytes, from the address in slot `first` on, become what stands
- *        in the slots behind that one */
-enum brimstone_kind { BRIMSTONE_SHARE, BRIMSTONE_ALONE, BRIMSTONE_COPY, BRIMSTONE_FILL };
+ * share   `count` launches from launch `first` on are run at once, in any order, on all threads
+ * alone   the same on the thread that asks for it; of both, `size` is 0 if they take little time
+ * copy    `count` bytes go from the address in slot `first + 1` to the one in slot `first`
+ * fill    `count` elements of `size` bytes, from the address in slot `first` on, become what stands
+ *         in the slots behind that one
+ * inside  `count` indices, from the address in slot `first` on, must name places; `size` is 0 if
+ *         they are few. Behind that slot stand: how many bytes an index has, whether it has a sign,
+ *         how many axes there are, and how long each is; indices belong to the axes in turn */
+enum brimstone_kind {
+    BRIMSTONE_SHARE,
+    BRIMSTONE_ALONE,
+    BRIMSTONE_COPY,
+    BRIMSTONE_FILL,
+    BRIMSTONE_INSIDE
+};
 typedef struct brimstone_action {
     int64_t kind;
     int64_t first;
@@ -81,12 +90,23 @@ typedef struct brimstone_script {
     int64_t number;
 } brimstone_script;
 
+/* What could not be done: the script, and its action. Either there was no memory for what a kernel
+ * needs while it runs, and `place` is -1; or an index named no place: which of the indices, and its
+ * bits. */
+typedef struct brimstone_failure {
+    int64_t script;
+    int64_t action;
+    int64_t place;
+    int64_t index;
+} brimstone_failure;
+
 /* Do the actions of a script from number `begin` on, on memory at these addresses; the slots are
  * the caller's own. The number of the action to go on with: after some ten milliseconds there may
- * be more to do, so that the caller can look whether somebody wants an end. Where there was no
- * memory for what a kernel needs while it runs, it is -1 less the number of that action. */
+ * be more to do, so that the caller can look whether somebody wants an end. It is -1 where one
+ * could not be done, and then `failure` is set. */
 BRIMSTONE_API int64_t brimstone_run(brimstone_threads *threads, const brimstone_script *script,
-                                    const uint64_t *addresses, uint64_t *slots, int64_t begin);
+                                    const uint64_t *addresses, uint64_t *slots, int64_t begin,
+                                    brimstone_failure *failure);
 
 /* Nobody runs anything any more; what runs ends at the next chunk. For the end of a process, while
  * machine code is still there. */
@@ -124,12 +144,7 @@ enum brimstone_state {
 };
 BRIMSTONE_API int32_t brimstone_wait(brimstone_arrays *arrays);
 
-/* Of the first array that could not be computed: the script, and its action for which there was no
- * memory. */
-typedef struct brimstone_failure {
-    int64_t script;
-    int64_t action;
-} brimstone_failure;
+/* Why the first array that could not be computed was not. */
 BRIMSTONE_API brimstone_failure brimstone_why(brimstone_arrays *arrays);
 
 /* A slot that holds a number, of so many bytes: the one that lies at this address. */

@@ -56,10 +56,12 @@ brimstone_threads *brimstone_new_threads(int32_t count) {
 }
 
 int64_t brimstone_run(brimstone_threads *threads, const brimstone_script *script,
-                      const uint64_t *addresses, uint64_t *slots, int64_t begin) {
+                      const uint64_t *addresses, uint64_t *slots, int64_t begin,
+                      brimstone_failure *failure) {
     const auto end = brimstone::Clock::now() + brimstone::PATIENCE;
     const auto always = [](const void *) { return true; };
-    return brimstone::run(threads->pool, *script, addresses, slots, begin, end, always, nullptr);
+    return brimstone::run(threads->pool, *script, addresses, slots, begin, end, always, nullptr,
+                          *failure);
 }
 
 void brimstone_stop(void) { brimstone::end_streams(); }
@@ -113,8 +115,8 @@ int32_t brimstone_wait(brimstone_arrays *arrays) {
 brimstone_failure brimstone_why(brimstone_arrays *arrays) {
     for (Array *array : arrays->items())
         if (array->state.load(std::memory_order_acquire) == State::FAILED)
-            return {array->failure.script, array->failure.action};
-    return {0, 0};
+            return array->failure;
+    return {};
 }
 
 brimstone_program *brimstone_new_program(const brimstone_plan *plan) {

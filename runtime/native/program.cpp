@@ -55,10 +55,9 @@ bool Task::run(Pool &pool, const Stream &stream, Time end) noexcept {
             return !of->is_closed() || task->is_wanted();
         };
         position = brimstone::run(pool, plan.script, addresses.data(), slots.data(), position, end,
-                                  wanted, &about);
+                                  wanted, &about, failure_);
         if (position < 0) {
             failed_ = true;
-            failure_ = {plan.script.number, -1 - position};
         } else if (stopping()) {
             position = 0;  // an action may be half done
             return false;

@@ -50,7 +50,7 @@ struct Task {
     std::vector<Copy> copies;   // of what is replaced, and somebody else may still read
     int64_t position = 0;     // of the next action
     bool begun_ = false, failed_ = false;
-    Failure failure_;
+    Failure failure_ = {};
     friend class Program;
 };
 

@@ -1,13 +1,14 @@
 // Actions, one after the other.
 //
 // Comes in: a script, the addresses of the memory that it works on, its slots, the action to begin
-// with, and when to come back. Goes out: the action to go on with, or -1 less the one that had no
-// memory; all actions count as done when nobody wants to know any more.
+// with, and when to come back. Goes out: the action to go on with, or -1 if one could not be
+// done, and why; all actions count as done when nobody wants to know any more.
 // Never: an action before those that stand before it are done.
 #pragma once
 
 #include <chrono>
 
+#include "array.hpp"
 #include "brimstone.h"
 #include "pool.hpp"
 
@@ -23,6 +24,7 @@ constexpr auto PATIENCE = std::chrono::milliseconds(20);
 using Wanted = bool (*)(const void *context);
 
 int64_t run(Pool &pool, const brimstone_script &script, const uint64_t *addresses, uint64_t *slots,
-            int64_t begin, Time end, Wanted wanted, const void *context) noexcept;
+            int64_t begin, Time end, Wanted wanted, const void *context,
+            Failure &failure) noexcept;
 
 }  // namespace brimstone

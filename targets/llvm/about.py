@@ -4,19 +4,34 @@ Comes in: the ops that actions come from, as they are written. Goes out: names, 
 Never: a word that is put together before somebody asks.
 """
 
+from typing import NamedTuple
+
+import numpy as np
+
 from ...ir import step
+from ...ir.dtypes import SIGNED
+from ...ir.errors import ExecutionError
+from ...ir.shared.places import outside
 from ...ir.values import Op
-from ..script import Said
+from ..script import Failure, Said
+
+
+class Indices(NamedTuple):
+    """What indices are: their shape, and the sizes of the axes along which they name places."""
+
+    shape: tuple[int, ...]
+    sizes: tuple[int, ...]
 
 
 class Actions:
     """Those of one script, of the step called `name`."""
 
-    __slots__ = ("__weakref__", "_bytes", "_ops", "name")
+    __slots__ = ("__weakref__", "_bytes", "_indices", "_ops", "name")
 
     def __init__(self, name: str) -> None:
         self.name = name
         self._ops, self._bytes = list[Op](), list[int]()
+        self._indices: dict[int, Indices] = {}
 
     def __len__(self) -> int:
         return len(self._ops)
@@ -24,8 +39,10 @@ class Actions:
     def __getitem__(self, action: int) -> Op:
         return self._ops[action]
 
-    def add(self, op: Op, bytes: int) -> None:
-        """One action more, which reads and writes so many bytes."""
+    def add(self, op: Op, bytes: int, indices: Indices | None = None) -> None:
+        """One action more, which reads and writes so many bytes, or looks at indices."""
+        if indices is not None:
+            self._indices[len(self._ops)] = indices
         self._ops.append(op)
         self._bytes.append(bytes)
 
@@ -35,8 +52,19 @@ class Actions:
         name = op.kernel if isinstance(op, step.Launch) else op.name
         return Said(name, str(op.location), self._bytes[action])
 
-    def failed(self, action: int) -> MemoryError:
-        """The error where a kernel cannot have what it needs while it runs."""
-        location = self._ops[action].location
+    def failed(self, failure: Failure) -> Exception:
+        """The error where an index names no place, or a kernel cannot have what it needs while it
+        runs."""
+        op = self._ops[failure.action]
+        if isinstance(op, step.Inside):
+            return _outside(op, failure, self._indices[failure.action])
+        location = op.location
         where = f"{location}: " if location else ""
         return MemoryError(f"{where}there is no memory for what a kernel needs while it runs")
+
+
+def _outside(op: step.Inside, failure: Failure, indices: Indices) -> ExecutionError:
+    *place, column = map(int, np.unravel_index(failure.place, indices.shape))
+    index = failure.bits if op.indices.dtype in SIGNED else failure.bits % (1 << 64)
+    problem = outside(index, place, op.axes[column], indices.sizes[column])
+    return ExecutionError(f"{op.by}: {problem}", op.location)

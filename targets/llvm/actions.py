@@ -94,15 +94,6 @@ def _host(preparation: "Preparation", op: step.Host) -> Action:
     return act
 
 
-def _inside(preparation: "Preparation", op: step.Inside) -> Action:
-    array, indices = preparation.place(op.array), preparation.place(op.indices)
-
-    def act(memory: Memory) -> None:
-        op.act(None, memory[array], memory[indices])
-
-    return act
-
-
 def _interpreted(preparation: "Preparation", op: step.Launch) -> Action:
     """The launch of a kernel that is still tensors."""
     places = [preparation.place(value) for value in (*op.reads, *op.writes)]
@@ -154,7 +145,6 @@ PREPARE: dict[type[Op], Callable[["Preparation", Any], Action]] = {
     step.Dim: _dim,
     step.Fill: _fill,
     step.Host: _host,
-    step.Inside: _inside,
     step.Launch: _interpreted,
     step.Loop: _loop,
     step.Row: _row,

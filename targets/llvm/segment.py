@@ -76,12 +76,10 @@ class Segment:
             arena = empty((self._arena,), BYTES)
             pointers[ARENA] = FROM_BUFFER(arena)
         done = 0
-        while 0 <= done < len(self._about):  # in between Python looks at signals
+        while done < len(self._about):  # in between Python looks at signals
             done = run(done)
         del arena  # not before
         self._free.append(room)
-        if done < 0:
-            raise self._about.failed(-1 - done)
         for place in self._gone:
             memory[place] = None
         for view in self._views:

@@ -1,9 +1,9 @@
 """What becomes of ops of a step that the native core does in one call.
 
-Comes in: launches of compiled kernels, copies, fills, and what is said of memory around them, in
-the order of a step, where sizes are known. Goes out: a `Writing`: a script with its slots, and what
-Python does before and after. Arrays that nobody sees afterwards lie in one piece of memory, the
-arena, and those that are not alive at once may lie in the same place.
+Comes in: launches of compiled kernels, copies, fills, checks of indices, and what is said of memory
+around them, in the order of a step, where sizes are known. Goes out: a `Writing`: a script with its
+slots, and what Python does before and after. Arrays that nobody sees afterwards lie in one piece of
+memory, the arena, and those that are not alive at once may lie in the same place.
 Never: an op of which only Python knows what it does.
 """
 
@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...ir import step
+from ...ir.dtypes import SIGNED
 from ...ir.payloads import Number
 from ...ir.types import Scalar
 from ...ir.values import AnyValue, Op
 from ..script import Act, Kind, NoMemory, Place, Script
-from .about import Actions
+from .about import Actions, Indices
 from .actions import Memory
 from .kernel import strides_of
 from .sharing import is_shared
@@ -41,7 +42,7 @@ def is_native(preparation: "Preparation", op: Op) -> bool:
         return preparation.code(op) is not None
     if isinstance(op, step.Fill):
         return isinstance(op.value, Number)
-    return isinstance(op, step.Allocate | step.Free | step.View | step.Copy)
+    return isinstance(op, step.Allocate | step.Free | step.View | step.Copy | step.Inside)
 
 
 class Writing:
@@ -144,9 +145,23 @@ class Writing:
         padded = element.ljust(-(-len(element) // SLOT) * SLOT, b"\0")
         self.slots += np.frombuffer(padded, np.uint64).tolist()
 
-    def _act(self, op: Op, act: Act, bytes: int) -> None:
+    def inside(self, op: step.Inside) -> None:
+        """All indices, those of each axis with its size."""
+        dtype, shape = op.indices.dtype, self.preparation.shape(op.array)
+        indices = Indices(
+            self.preparation.shape(op.indices), tuple([shape[axis] for axis in op.axes])
+        )
+        size = self.bytes(op.indices)
+        act = Act(Kind.INSIDE, len(self.slots), prod(indices.shape), int(is_shared(size)))
+        self.work += size
+        self._act(op, act, size, indices)
+        self._address(op.indices)
+        what = dtype.storage.itemsize, int(dtype in SIGNED), len(op.axes)
+        self.slots += [*what, *indices.sizes]
+
+    def _act(self, op: Op, act: Act, bytes: int, indices: Indices | None = None) -> None:
         self.script.actions.append(act)
-        self.about.add(op, bytes)
+        self.about.add(op, bytes, indices)
 
     def _hand(self, value: AnyValue, shape: tuple[int, ...] | None) -> None:
         """Slots for what a kernel is handed: a number, or an array with its sizes and strides."""
@@ -182,6 +197,7 @@ WRITTEN: dict[type[Op], Callable[[Writing, Any], None]] = {
     step.Copy: Writing.copy,
     step.Fill: Writing.fill,
     step.Free: Writing.free,
+    step.Inside: Writing.inside,
     step.Launch: Writing.launch,
     step.View: Writing.view,
 }

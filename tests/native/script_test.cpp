@@ -49,23 +49,31 @@ brimstone_launch with_room(brimstone_launch launch, int64_t room) {
 }
 
 int64_t run(Pool &pool, const brimstone_script &script, const uint64_t *addresses, uint64_t *slots,
-            int64_t begin) {
+            int64_t begin, Failure &failure) {
     const auto always = [](const void *) { return true; };
-    return run(pool, script, addresses, slots, begin, Clock::now() + PATIENCE, always, nullptr);
+    return run(pool, script, addresses, slots, begin, Clock::now() + PATIENCE, always, nullptr,
+               failure);
 }
 
 int64_t play(Pool &pool, const std::vector<brimstone_launch> &launches,
-             const std::vector<brimstone_action> &actions, uint64_t *slots) {
+             const std::vector<brimstone_action> &actions, uint64_t *slots,
+             Failure &failure) {
     const brimstone_script script = {nullptr, actions.data(), launches.data(), 0,
-                                     static_cast<int64_t>(actions.size()), 0};
-    return run(pool, script, nullptr, slots, 0);
+                                     static_cast<int64_t>(actions.size()), 3};
+    return run(pool, script, nullptr, slots, 0, failure);
+}
+
+bool plays(Pool &pool, const std::vector<brimstone_launch> &launches,
+           const std::vector<brimstone_action> &actions, uint64_t *slots) {
+    Failure failure;
+    return play(pool, launches, actions, slots, failure) == static_cast<int64_t>(actions.size());
 }
 
 bool counts_once(Pool &pool, brimstone_launch launch) {
     const auto programs = static_cast<size_t>(launch.grid[0] * launch.grid[1] * launch.grid[2]);
     std::vector<int> counts(programs);
     uint64_t slots[] = {reinterpret_cast<uint64_t>(counts.data())};
-    check(play(pool, {launch}, {{BRIMSTONE_SHARE, 0, 1, 0}}, slots) == 1);
+    check(plays(pool, {launch}, {{BRIMSTONE_SHARE, 0, 1, 0}}, slots));
     return counts == std::vector<int>(programs, 1);
 }
 
@@ -93,7 +101,7 @@ void test_launches_at_once() {
         slots[i] = reinterpret_cast<uint64_t>(&counts[static_cast<size_t>(begins[i])]);
     }
     for (const int64_t kind : {BRIMSTONE_SHARE, BRIMSTONE_ALONE})
-        check(play(pool, apart, {{kind, 0, 3, 0}}, slots) == 1);
+        check(plays(pool, apart, {{kind, 0, 3, 0}}, slots));
     check(counts == std::vector<int>(14, 2));
 }
 
@@ -106,7 +114,9 @@ void test_no_memory() {
     const auto too_much = with_room(enough, int64_t{1} << 60);
     const std::vector<brimstone_action> actions = {
         {BRIMSTONE_SHARE, 0, 1, 0}, {BRIMSTONE_SHARE, 1, 1, 0}, {BRIMSTONE_SHARE, 0, 1, 0}};
-    check(play(pool, {enough, too_much}, actions, slots) == -2);
+    Failure failure = {};
+    check(play(pool, {enough, too_much}, actions, slots, failure) == -1);
+    check(failure.script == 3 && failure.action == 1 && failure.place == -1);
     check(counts[0] == 1 && counts[1] == 1);
 }
 
@@ -121,8 +131,45 @@ void test_copies_and_fills() {
     const std::array<brimstone_action, 2> actions = {
         {{BRIMSTONE_FILL, 0, 3, 2}, {BRIMSTONE_COPY, 2, 10, 0}}};
     const brimstone_script script = {places.data(), actions.data(), nullptr, 3, 2, 0};
-    check(run(pool, script, addresses, slots, 0) == 2);
+    Failure failure;
+    check(run(pool, script, addresses, slots, 0, failure) == 2);
     check(second == std::array<uint16_t, 5>{0, 7, 7, 7, 0});
+}
+
+// Where an index names no place, what comes after it is not done, and one is told which it was.
+template <typename Integer>
+void test_indices(Integer outside, bool is_signed) {
+    Pool pool(1);
+    std::array<Integer, 6> indices = {3, 0, 0, 6, 1, 4};
+    int counts[2] = {};
+    uint64_t slots[] = {reinterpret_cast<uint64_t>(counts),
+                        reinterpret_cast<uint64_t>(indices.data()), sizeof(Integer), is_signed, 2,
+                        4, 7};
+    const auto one = launch({2, 1, 1}, 0, 1, 0);
+    const std::vector<brimstone_action> actions = {{BRIMSTONE_INSIDE, 1, 6, 0},
+                                                   {BRIMSTONE_ALONE, 0, 1, 0}};
+    check(plays(pool, {one}, actions, slots));
+    indices[5] = 6;
+    check(plays(pool, {one}, actions, slots));
+    for (const auto wrong : {Integer{7}, outside}) {
+        indices[5] = wrong;
+        Failure failure = {};
+        check(play(pool, {one}, actions, slots, failure) == -1);
+        check(failure.script == 3 && failure.action == 0 && failure.place == 5);
+        check(failure.index == static_cast<int64_t>(wrong));
+    }
+    check(counts[0] == 2 && counts[1] == 2);
+}
+
+void test_indices_of_every_type() {
+    test_indices<int8_t>(-1, true);
+    test_indices<int16_t>(-300, true);
+    test_indices<int32_t>(-1, true);
+    test_indices<int64_t>(INT64_MIN, true);
+    test_indices<uint8_t>(200, false);
+    test_indices<uint16_t>(60000, false);
+    test_indices<uint32_t>(UINT32_MAX, false);
+    test_indices<uint64_t>(UINT64_MAX, false);
 }
 
 void sleep_a_while(const uint64_t *, const int64_t *, const int64_t *) {
@@ -138,8 +185,9 @@ void test_patience() {
     const std::vector<brimstone_action> actions(6, {BRIMSTONE_SHARE, 0, 1, 1});
     const brimstone_script script = {nullptr, actions.data(), &slow, 0, 6, 0};
     int calls = 0;
+    Failure failure;
     for (int64_t done = 0; done < 6; ++calls) {
-        const int64_t after = run(pool, script, nullptr, slots, done);
+        const int64_t after = run(pool, script, nullptr, slots, done, failure);
         check(after > done);
         done = after;
     }
@@ -153,9 +201,10 @@ void test_not_wanted() {
     const std::vector<brimstone_action> actions(4, {BRIMSTONE_ALONE, 0, 1, 1});
     const brimstone_script script = {nullptr, actions.data(), launches.data(), 0, 4, 0};
     int counts[2] = {};
+    Failure failure;
     uint64_t slots[] = {reinterpret_cast<uint64_t>(counts)};
     const auto less = [](const void *count) { return *static_cast<const int *>(count) < 2; };
-    check(run(pool, script, nullptr, slots, 0, Time::max(), less, counts) == 4);
+    check(run(pool, script, nullptr, slots, 0, Time::max(), less, counts, failure) == 4);
     check(counts[0] == 2 && counts[1] == 2);
 }
 
@@ -177,6 +226,7 @@ int main() {
     test_launches_at_once();
     test_no_memory();
     test_copies_and_fills();
+    test_indices_of_every_type();
     test_patience();
     test_not_wanted();
     test_many_threads();
