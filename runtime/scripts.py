@@ -63,7 +63,9 @@ def written(script: Script) -> tuple[Any, list[Any]]:
     launches: Any = ffi.new("brimstone_launch[]", len(script.launches))
     places: Any = ffi.new("brimstone_place[]", script.places)
     actions: Any = ffi.new("brimstone_action[]", script.actions)
-    held: list[Any] = [launches, places, actions, script.about]
+    loops: Any = ffi.new("brimstone_loop[]", [*script.loops])
+    moves: Any = ffi.new("brimstone_move[]", [*script.moves])
+    held: list[Any] = [launches, places, actions, loops, moves, script.about]
     for record, launch in zip(launches, script.launches, strict=True):
         held.append(_record(record, launch))
     for act in script.actions:
@@ -73,7 +75,7 @@ def written(script: Script) -> tuple[Any, list[Any]]:
     if script.about is not None:
         ABOUT[number] = script.about
     rest = len(script.places), len(script.actions), number
-    return ffi.new("brimstone_script *", (places, actions, launches, *rest)), held
+    return ffi.new("brimstone_script *", (places, actions, launches, loops, moves, *rest)), held
 
 
 def _record(record: Any, launch: Launch) -> Any:

@@ -33,16 +33,23 @@ class Launch(NamedTuple):
 
 class Kind(IntEnum):
     """What an action does: `SHARE` and `ALONE` run launches at once, on all threads or on one;
-    `COPY` copies bytes, `FILL` repeats an element, `INSIDE` fails where an index names no place."""
+    `COPY` copies bytes, `FILL` repeats an element, `INSIDE` fails where an index names no place,
+    `STORE` copies the bytes of a slot.
 
-    SHARE, ALONE, COPY, FILL, INSIDE = range(5)
+    The others say what is done after them: of `LOOP` and `NEXT` a loop, as it begins and as a round
+    is over, of `UNLESS` a byte, which may be 0; `JUMP` says so itself."""
+
+    SHARE, ALONE, COPY, FILL, INSIDE, STORE, LOOP, NEXT, UNLESS, JUMP = range(10)
 
 
 class Act(NamedTuple):
     """An action on so many launches from number `first` on, of `size` 0 if they take little time;
     or on so many bytes to be copied, elements of `size` bytes to be filled, or indices, whose
     address is in slot `first`. The next slots have the address to copy from, or the element, or
-    what the indices are."""
+    what the indices are.
+
+    Or an action after which the next one is so many further, or back: `first` is the number of a
+    loop, or a slot with the address of a byte, and `size` how much work a round is that is over."""
 
     kind: Kind
     first: int
@@ -56,6 +63,27 @@ class Place(NamedTuple):
     slot: int
     address: int
     offset: int
+
+
+class Move(NamedTuple):
+    """A slot that follows the index of a loop: what is in slot `origin`, and `stride` more for each
+    step of the index."""
+
+    slot: int
+    origin: int
+    stride: int
+
+
+class Loop(NamedTuple):
+    """A loop whose index is kept in a slot: from `begin` on, each time `step` more, until it would
+    be `end`. As each round begins, so many moves are made, from number `first` on."""
+
+    slot: int
+    begin: int
+    end: int
+    step: int
+    first: int
+    number: int
 
 
 class Said(NamedTuple):
@@ -91,12 +119,15 @@ class About(Protocol):
 
 
 class Script(NamedTuple):
-    """What is done in one call, in order; launches are those of the actions."""
+    """What is done in one call, in order; launches and loops are those of the actions, and moves
+    those of the loops."""
 
     places: list[Place]
     launches: list[Launch]
     actions: list[Act]
     about: About | None = None
+    loops: Sequence[Loop] = ()
+    moves: Sequence[Move] = ()
 
 
 class Number(NamedTuple):

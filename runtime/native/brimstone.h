@@ -57,13 +57,27 @@ typedef struct brimstone_launch {
  *         in the slots behind that one
  * inside  `count` indices, from the address in slot `first` on, must name places; `size` is 0 if
  *         they are few. Behind that slot stand: how many bytes an index has, whether it has a sign,
- *         how many axes there are, and how long each is; indices belong to the axes in turn */
+ *         how many axes there are, and how long each is; indices belong to the axes in turn
+ * store   `count` bytes go from slot `first + 1` on to the address in slot `first`
+ *
+ * The others say what is done after them: what stands next, or so many actions further, or back.
+ *
+ * loop    loop `first` begins; if it has no round, go on `count` actions further
+ * next    a round of loop `first` is over; if there is one more, go on `count` actions further
+ * unless  go on `count` actions further if the byte at the address in slot `first` is 0
+ * jump    go on `count` actions further; of these, `size` is how much work lies between, in bytes
+ *         that are read and written, where `count` is less than 0 */
 enum brimstone_kind {
     BRIMSTONE_SHARE,
     BRIMSTONE_ALONE,
     BRIMSTONE_COPY,
     BRIMSTONE_FILL,
-    BRIMSTONE_INSIDE
+    BRIMSTONE_INSIDE,
+    BRIMSTONE_STORE,
+    BRIMSTONE_LOOP,
+    BRIMSTONE_NEXT,
+    BRIMSTONE_UNLESS,
+    BRIMSTONE_JUMP
 };
 typedef struct brimstone_action {
     int64_t kind;
@@ -79,12 +93,33 @@ typedef struct brimstone_place {
     int64_t offset;
 } brimstone_place;
 
+/* A slot that follows the index of a loop: it is what is in slot `origin`, and so much more for each
+ * step of the index. */
+typedef struct brimstone_move {
+    int64_t slot;
+    int64_t origin;
+    int64_t stride;
+} brimstone_move;
+
+/* A loop, whose index is kept in a slot: from `begin` on, each time so much more, until it would be
+ * `end`. Its moves are made as each round begins. */
+typedef struct brimstone_loop {
+    int64_t slot;
+    int64_t begin;
+    int64_t end;
+    int64_t step;
+    int64_t first_move;
+    int64_t move_count;
+} brimstone_loop;
+
 /* Actions, one after the other, and the slots that differ from call to call. A script has a number,
  * by which those who look at it afterwards know it. */
 typedef struct brimstone_script {
     const brimstone_place *places;
     const brimstone_action *actions;
     const brimstone_launch *launches;
+    const brimstone_loop *loops;
+    const brimstone_move *moves;
     int64_t place_count;
     int64_t action_count;
     int64_t number;

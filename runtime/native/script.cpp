@@ -11,6 +11,9 @@
 namespace brimstone {
 namespace {
 
+// After so much work in loops, whose rounds may be short, somebody looks whether it is to end.
+constexpr int64_t OFTEN = int64_t{4} << 20;
+
 void *pointer(uint64_t address) { return reinterpret_cast<void *>(address); }
 
 // Each round fills as much again as is filled already.
@@ -33,9 +36,41 @@ bool act(Pool &pool, const brimstone_action &action, const brimstone_launch *lau
         case BRIMSTONE_INSIDE:
             failure.place = first_outside(own, action.count, failure.index);
             return failure.place < 0;
+        case BRIMSTONE_STORE: std::memcpy(pointer(own[0]), own + 1, count); return true;
     }
     fill(static_cast<char *>(pointer(own[0])), own + 1, static_cast<size_t>(action.size), count);
     return true;
+}
+
+// Whether there is a round of a loop with this index, which then begins.
+bool begin_round(const brimstone_script &script, const brimstone_loop &loop, int64_t index,
+                 uint64_t *slots) noexcept {
+    if (index == loop.end) return false;
+    slots[loop.slot] = static_cast<uint64_t>(index);
+    const auto count = static_cast<size_t>(loop.move_count);
+    for (const brimstone_move &move : std::span(script.moves + loop.first_move, count))
+        slots[move.slot] = slots[move.origin] + static_cast<uint64_t>(index * move.stride);
+    return true;
+}
+
+// The action after one that says which.
+int64_t follow(const brimstone_script &script, int64_t at, uint64_t *slots) noexcept {
+    const brimstone_action &action = script.actions[at];
+    const int64_t next = at + 1, other = at + action.count;
+    switch (action.kind) {
+        case BRIMSTONE_LOOP: {
+            const brimstone_loop &loop = script.loops[action.first];
+            return begin_round(script, loop, loop.begin, slots) ? next : other;
+        }
+        case BRIMSTONE_NEXT: {
+            const brimstone_loop &loop = script.loops[action.first];
+            const int64_t index = static_cast<int64_t>(slots[loop.slot]) + loop.step;
+            return begin_round(script, loop, index, slots) ? other : next;
+        }
+        case BRIMSTONE_UNLESS:
+            return *static_cast<const char *>(pointer(slots[action.first])) ? next : other;
+    }
+    return other;
 }
 
 }  // namespace
@@ -49,18 +84,28 @@ int64_t run(Pool &pool, const brimstone_script &script, const uint64_t *addresse
     }
     Notes notes;
     failure.place = -1;
-    for (int64_t i = begin; i < script.action_count; ++i) {
+    int64_t work = 0;  // of rounds of loops, since the last look
+    for (int64_t i = begin; i < script.action_count;) {
         const brimstone_action &action = script.actions[i];
-        if (!act(pool, action, script.launches, slots, failure)) {
-            failure.script = script.number;
-            failure.action = i;
-            return -1;
+        if (action.kind >= BRIMSTONE_LOOP) {
+            if (stopping()) return i;
+            i = follow(script, i, slots);
+            work += action.size;
+            if (work < OFTEN) continue;
+            work = 0;
+        } else {
+            if (!act(pool, action, script.launches, slots, failure)) {
+                failure.script = script.number;
+                failure.action = i;
+                return -1;
+            }
+            notes.note(script.number, i);
+            if (stopping()) return i;
+            ++i;
+            if (action.size == 0) continue;
         }
-        notes.note(script.number, i);
-        if (stopping()) return i;
-        if (action.size == 0) continue;
         if (!wanted(context)) break;
-        if (Clock::now() > end) return i + 1;
+        if (Clock::now() > end) return i;
     }
     return script.action_count;
 }

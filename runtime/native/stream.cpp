@@ -106,8 +106,10 @@ bool Stream::push(Task &task) noexcept {
     if (running_) return true;
     const int64_t little = pool_.threads() > 1 ? LITTLE : LONG;
     const bool at_once = count_ == 1 && task.program.plan().work < little && task.can_begin();
-    if (at_once || !call_runner())
-        run_tasks(lock, Time::max(), [] { return false; });
+    if (at_once || !call_runner()) {
+        const Time end = at_once ? Clock::now() + PATIENCE : Time::max();
+        run_tasks(lock, end, [] { return false; });
+    }
     return true;
 }
 

@@ -56,30 +56,11 @@ def _row(preparation: "Preparation", op: step.Row) -> Action:
     return act
 
 
-def _dim(preparation: "Preparation", op: step.Dim) -> Action:
-    size = np.asarray(preparation.shape(op.array)[op.axis], np.int64)
-    place = preparation.place(op.size)
-
-    def act(memory: Memory) -> None:
-        memory[place] = size
-
-    return act
-
-
 def _fill(preparation: "Preparation", op: step.Fill) -> Action:
     place, value = preparation.place(op.array), op.value.array
 
     def act(memory: Memory) -> None:
         np.copyto(memory[place], value)
-
-    return act
-
-
-def _store(preparation: "Preparation", op: step.Store) -> Action:
-    number, place = preparation.place(op.number), preparation.place(op.array)
-
-    def act(memory: Memory) -> None:
-        memory[place][...] = memory[number]
 
     return act
 
@@ -142,12 +123,10 @@ def _branch(preparation: "Preparation", op: step.Branch) -> Action:
 
 PREPARE: dict[type[Op], Callable[["Preparation", Any], Action]] = {
     step.Branch: _branch,
-    step.Dim: _dim,
     step.Fill: _fill,
     step.Host: _host,
     step.Launch: _interpreted,
     step.Loop: _loop,
     step.Row: _row,
-    step.Store: _store,
     step.While: _while,
 }

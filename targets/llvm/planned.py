@@ -15,6 +15,7 @@ from ...ir.locations import UNKNOWN
 from ...ir.types import Scalar
 from ...ir.values import AnyValue, Block, Op
 from ..account import Held, Memory
+from .native import all_of
 from .program import Preparation, Program
 
 
@@ -42,9 +43,8 @@ def memory_of(program: Program, sizes: Mapping[str, int]) -> Memory | None:
 
 
 def _peak(preparation: Preparation, block: Block) -> Peak:
-    """That of a block; what the regions of its loops and branches take is alive while they run."""
-    ops = [*preparation.flat(block)]
-    inner = {place: _inner(preparation, op) for place, op in enumerate(ops) if op.regions}
+    """That of a block, with what the regions of its loops and branches take while they run."""
+    ops = [*all_of(preparation, preparation.flat(block))]
     ends = {op.array: place for place, op in enumerate(ops) if isinstance(op, step.Free)}
     alive = [
         (place, ends[op.array], _bytes(preparation, op.array), op.array)
@@ -52,7 +52,6 @@ def _peak(preparation: Preparation, block: Block) -> Peak:
         if isinstance(op, step.Allocate) and op.array in ends
     ]
     intervals = [each[:3] for each in alive]
-    intervals += [(place, place, peak.packed) for place, peak in inner.items()]
     packed = preparation.host.pack(intervals)[1] if intervals else 0
     most = _fullest(len(ops), intervals)
     held = [
@@ -60,13 +59,7 @@ def _peak(preparation: Preparation, block: Block) -> Peak:
         for begin, end, size, array in alive
         if begin <= most <= end
     ]
-    held += inner[most].alive if most in inner else ()
     return Peak(packed, tuple(sorted(held, key=lambda each: -each.bytes)))
-
-
-def _inner(preparation: Preparation, op: Op) -> Peak:
-    """That of the region of an op that takes most."""
-    return max([_peak(preparation, region) for region in op.regions], key=lambda peak: peak.packed)
 
 
 def _fullest(count: int, intervals: Sequence[tuple[int, int, int]]) -> int:

@@ -25,9 +25,9 @@ from ..script import Arrays, Host
 from .actions import PREPARE, Action, Actions, Memory, run
 from .code import Code
 from .kernel import Kernel
+from .native import is_native
 from .segment import Segment
 from .whole import is_whole, plan_of, replaced_in
-from .writing import is_native
 
 Sizes = Mapping[Symbol, int]
 Pieces = Sequence[Sequence[Arrays]]

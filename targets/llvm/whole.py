@@ -15,7 +15,8 @@ from ...ir.types import Scalar
 from ...ir.values import AnyValue, Op
 from ...passes.touched import touched
 from ..script import Form, Number, Plan, Result
-from .writing import ARENA, Writing, is_native
+from .native import all_of, is_native
+from .writing import ARENA, Writing
 
 if TYPE_CHECKING:
     from .program import Preparation
@@ -39,7 +40,8 @@ def plan_of(preparation: "Preparation", ops: Sequence[Op]) -> Plan:
     """What the host does for a step, in one call."""
     func = preparation.module.main
     written = Writing(preparation, ops, func.arguments)
-    kernels = [preparation.code(op) for op in ops if isinstance(op, step.Launch)]
+    launches = [op for op in all_of(preparation, ops) if isinstance(op, step.Launch)]
+    kernels = [preparation.code(op) for op in launches]
     numbers = [
         Number(slot, written.addresses[value], value.dtype.storage.itemsize)
         for slot, value in written.scalars
@@ -70,7 +72,7 @@ def replaced_in(module: Module) -> list[int]:
 
 def _result(written: Writing, value: AnyValue, behind: Mapping[int, int]) -> Result:
     """A result; those that replace inputs are numbered `behind` those that are made."""
-    root, offset = written.root(value)
+    root, offset, _ = written.root(value)
     form = Form(written.preparation.shape(value), value.dtype.storage)
     whole = offset == 0 and form.size == written.bytes(root)
     number = written.addresses[root]

@@ -1,13 +1,14 @@
 """What becomes of ops of a step that the native core does in one call.
 
-Comes in: launches of compiled kernels, copies, fills, checks of indices, and what is said of memory
-around them, in the order of a step, where sizes are known. Goes out: a `Writing`: a script with its
-slots, and what Python does before and after. Arrays that nobody sees afterwards lie in one piece of
-memory, the arena, and those that are not alive at once may lie in the same place.
+Comes in: launches of compiled kernels, copies, fills, checks of indices, loops, branches, and what
+is said of memory around them, in the order of a step, where sizes are known. Goes out: a `Writing`:
+a script with its slots, and what Python does before and after. Arrays that nobody sees afterwards
+lie in one piece of memory, the arena, and those that are not alive at once may lie in the same
+place.
 Never: an op of which only Python knows what it does.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -16,13 +17,14 @@ import numpy as np
 
 from ...ir import step
 from ...ir.dtypes import SIGNED
-from ...ir.payloads import Number
 from ...ir.types import Scalar
 from ...ir.values import AnyValue, Op
 from ..script import Act, Kind, NoMemory, Place, Script
 from .about import Actions, Indices
 from .actions import Memory
 from .kernel import strides_of
+from .native import all_of
+from .rounds import Base, Rounds, Strides, write_branch, write_loop, write_while
 from .sharing import is_shared
 
 if TYPE_CHECKING:
@@ -36,33 +38,26 @@ ARENA = 0
 """The number of its address."""
 
 
-def is_native(preparation: "Preparation", op: Op) -> bool:
-    """Whether the native core can do an op."""
-    if isinstance(op, step.Launch):
-        return preparation.code(op) is not None
-    if isinstance(op, step.Fill):
-        return isinstance(op.value, Number)
-    return isinstance(op, step.Allocate | step.Free | step.View | step.Copy | step.Inside)
-
-
 class Writing:
     """The script, and what Python does before and after it."""
 
     def __init__(
         self, preparation: "Preparation", ops: Sequence[Op], inputs: Sequence[AnyValue] = ()
     ) -> None:
-        self.preparation, self.ops = preparation, {*ops}
+        every = [*all_of(preparation, ops)]
+        self.preparation, self.ops = preparation, {*every}
         self.slots, self.scalars = list[int](), list[tuple[int, AnyValue]]()
         self.about, self.work = Actions(preparation.module.main.name), 0
-        self.script = Script([], [], [], self.about)
+        self.script, self.rounds = Script([], [], [], self.about), Rounds()
         self.addresses = {value: number for number, value in enumerate(inputs, ARENA + 1)}
         self.made = list[AnyValue]()
         self.gone: list[int] = []
         self.views: list[Callable[[Memory], None]] = []
         self.offsets: dict[AnyValue, int] = {}
-        self.arena = self._arena(ops)
-        for op in ops:
-            WRITTEN[op.__class__](self, op)
+        self.arena = self._arena(every)
+        self.write(ops)
+        loops, moves = self.rounds.finish(self.slots, self.script.places)
+        self.script = self.script._replace(loops=loops, moves=moves)
 
     def _arena(self, ops: Sequence[Op]) -> int:
         """Place the arrays that are freed again; how many bytes they take."""
@@ -73,6 +68,16 @@ class Writing:
         offsets, total = self.preparation.host.pack(alive) if alive else ([], 0)
         self.offsets = dict(zip(inner, offsets, strict=True))
         return total
+
+    def write(self, ops: Iterable[Op]) -> None:
+        """All in order."""
+        for op in ops:
+            WRITTEN[op.__class__](self, op)
+
+    @property
+    def position(self) -> int:
+        """The number of the next action."""
+        return len(self.script.actions)
 
     def bytes(self, value: AnyValue) -> int:
         """How many an array has."""
@@ -97,10 +102,17 @@ class Writing:
         preparation = self.preparation
         if all(use in self.ops or use in preparation.skipped for use in op.part.uses):
             return
-        root, start = self.root(op.part)
+        root, start, _ = self.root(op.part)
         places = preparation.place(root), preparation.place(op.part)
         shape, storage = preparation.shape(op.part), op.part.dtype.storage
         self.views.append(partial(_show, *places, start, shape, storage))
+
+    def dim(self, op: step.Dim) -> None:
+        """Kernels are handed the size; Python keeps it for all others."""
+        preparation = self.preparation
+        if any(use not in self.ops and use not in preparation.skipped for use in op.size.uses):
+            size = np.asarray(preparation.shape(op.array)[op.axis], np.int64)
+            self.views.append(partial(_keep, preparation.place(op.size), size))
 
     def launch(self, op: step.Launch) -> None:
         """All groups at once."""
@@ -127,23 +139,30 @@ class Writing:
             is_long = is_shared(work)
             self.work += work
             kind = Kind.SHARE if shared else Kind.ALONE
-            self._act(op, Act(kind, first, count, int(is_long)), size)
+            self.act(op, Act(kind, first, count, int(is_long)), size)
 
     def copy(self, op: step.Copy) -> None:
         """Bytes, from an array to another one."""
         size = self.bytes(op.source)
-        self._act(op, Act(Kind.COPY, len(self.slots), size), 2 * size)
-        self._address(op.destination)
-        self._address(op.source)
+        self.act(op, Act(Kind.COPY, len(self.slots), size), 2 * size)
+        self.place(self.slot(), op.destination)
+        self.place(self.slot(), op.source)
 
     def fill(self, op: step.Fill) -> None:
         """An element, repeated."""
         element = op.value.array.tobytes()
         count = prod(self.preparation.shape(op.array))
-        self._act(op, Act(Kind.FILL, len(self.slots), count, len(element)), count * len(element))
-        self._address(op.array)
+        self.act(op, Act(Kind.FILL, len(self.slots), count, len(element)), count * len(element))
+        self.place(self.slot(), op.array)
         padded = element.ljust(-(-len(element) // SLOT) * SLOT, b"\0")
         self.slots += np.frombuffer(padded, np.uint64).tolist()
+
+    def store(self, op: step.Store) -> None:
+        """The bytes of a number."""
+        size = op.number.dtype.storage.itemsize
+        self.act(op, Act(Kind.STORE, len(self.slots), size), size)
+        self.place(self.slot(), op.array)
+        self._number(op.number)
 
     def inside(self, op: step.Inside) -> None:
         """All indices, those of each axis with its size."""
@@ -154,52 +173,83 @@ class Writing:
         size = self.bytes(op.indices)
         act = Act(Kind.INSIDE, len(self.slots), prod(indices.shape), int(is_shared(size)))
         self.work += size
-        self._act(op, act, size, indices)
-        self._address(op.indices)
+        self.act(op, act, size, indices)
+        self.place(self.slot(), op.indices)
         what = dtype.storage.itemsize, int(dtype in SIGNED), len(op.axes)
         self.slots += [*what, *indices.sizes]
 
-    def _act(self, op: Op, act: Act, bytes: int, indices: Indices | None = None) -> None:
+    def act(self, op: Op, act: Act, bytes: int = 0, indices: Indices | None = None) -> int:
+        """One action more; its number."""
         self.script.actions.append(act)
         self.about.add(op, bytes, indices)
+        return self.position - 1
+
+    def slot(self) -> int:
+        """One slot more."""
+        self.slots.append(0)
+        return len(self.slots) - 1
 
     def _hand(self, value: AnyValue, shape: tuple[int, ...] | None) -> None:
         """Slots for what a kernel is handed: a number, or an array with its sizes and strides."""
         if shape is None:
-            self.scalars.append((len(self.slots), value))
-            self.slots.append(0)
+            self._number(value)
         else:
-            self._address(value)
+            self.place(self.slot(), value)
             self.slots += [*shape, *strides_of(shape)]
 
-    def _address(self, value: AnyValue) -> None:
-        """A slot for where an array begins."""
-        root, offset = self.root(value)
+    def _number(self, value: AnyValue) -> None:
+        """A slot for a number: a size, the index of a loop, or one that is given."""
+        slot, op = self.slot(), value.op
+        if isinstance(op, step.Dim) and op in self.ops:
+            self.slots[slot] = self.preparation.shape(op.array)[op.axis]
+        elif value in self.rounds.loops:
+            self.rounds.follow(slot, None, {value: 1})
+        else:
+            self.scalars.append((slot, value))
+
+    def place(self, slot: int, value: AnyValue) -> None:
+        """Let a slot hold where an array begins."""
+        root, offset, strides = self.root(value)
         if root in self.offsets:
             number, offset = ARENA, offset + self.offsets[root]
         else:
             number = self.addresses.setdefault(root, ARENA + 1 + len(self.addresses))
-        self.script.places.append(Place(len(self.slots), number, offset))
-        self.slots.append(0)
+        if strides:
+            self.rounds.follow(slot, Base(number, offset), strides)
+        else:
+            self.script.places.append(Place(slot, number, offset))
 
-    def root(self, value: AnyValue) -> tuple[AnyValue, int]:
-        """The array whose memory this is, as far as it is known here, and where in it."""
-        offset = 0
-        while isinstance(value.op, step.View) and value.op in self.ops:
-            op = value.op
-            offset += self.preparation.size(op.offset) * op.array.dtype.itemsize
+    def root(self, value: AnyValue) -> tuple[AnyValue, int, Strides]:
+        """The array whose memory this is, as far as it is known here; where in it; and how much
+        further for each index of a loop."""
+        offset, strides = 0, dict[AnyValue, int]()
+        while isinstance(op := value.op, step.View | step.Row) and op in self.ops:
+            if isinstance(op, step.View):
+                offset += self.preparation.size(op.offset) * op.array.dtype.itemsize
+            else:
+                strides[op.index] = strides.get(op.index, 0) + self.bytes(value)
             value = op.array
-        return value, offset
+        return value, offset, strides
+
+
+def _nothing(writing: Writing, op: step.Row) -> None:
+    """Who uses it says where it is."""
 
 
 WRITTEN: dict[type[Op], Callable[[Writing, Any], None]] = {
     step.Allocate: Writing.allocate,
+    step.Branch: write_branch,
     step.Copy: Writing.copy,
+    step.Dim: Writing.dim,
     step.Fill: Writing.fill,
     step.Free: Writing.free,
     step.Inside: Writing.inside,
     step.Launch: Writing.launch,
+    step.Loop: write_loop,
+    step.Row: _nothing,
+    step.Store: Writing.store,
     step.View: Writing.view,
+    step.While: write_while,
 }
 
 
@@ -213,3 +263,8 @@ def _show(
     else:
         part = array.reshape(-1).view(np.uint8)[start:stop]
         memory[place] = part.view(storage).reshape(shape)
+
+
+def _keep(place: int, number: Any, memory: Memory) -> None:
+    """Put a number in its place."""
+    memory[place] = number

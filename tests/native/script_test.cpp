@@ -58,8 +58,8 @@ int64_t run(Pool &pool, const brimstone_script &script, const uint64_t *addresse
 int64_t play(Pool &pool, const std::vector<brimstone_launch> &launches,
              const std::vector<brimstone_action> &actions, uint64_t *slots,
              Failure &failure) {
-    const brimstone_script script = {nullptr, actions.data(), launches.data(), 0,
-                                     static_cast<int64_t>(actions.size()), 3};
+    const brimstone_script script = {nullptr, actions.data(), launches.data(), nullptr,
+                                     nullptr, 0, static_cast<int64_t>(actions.size()), 3};
     return run(pool, script, nullptr, slots, 0, failure);
 }
 
@@ -130,7 +130,8 @@ void test_copies_and_fills() {
     const std::array<brimstone_place, 3> places = {{{0, 0, 2}, {2, 1, 0}, {3, 0, 0}}};
     const std::array<brimstone_action, 2> actions = {
         {{BRIMSTONE_FILL, 0, 3, 2}, {BRIMSTONE_COPY, 2, 10, 0}}};
-    const brimstone_script script = {places.data(), actions.data(), nullptr, 3, 2, 0};
+    const brimstone_script script = {places.data(), actions.data(), nullptr,
+                                     nullptr, nullptr, 3, 2, 0};
     Failure failure;
     check(run(pool, script, addresses, slots, 0, failure) == 2);
     check(second == std::array<uint16_t, 5>{0, 7, 7, 7, 0});
@@ -183,7 +184,7 @@ void test_patience() {
     slow.code = sleep_a_while;
     uint64_t slots[1] = {};
     const std::vector<brimstone_action> actions(6, {BRIMSTONE_SHARE, 0, 1, 1});
-    const brimstone_script script = {nullptr, actions.data(), &slow, 0, 6, 0};
+    const brimstone_script script = {nullptr, actions.data(), &slow, nullptr, nullptr, 0, 6, 0};
     int calls = 0;
     Failure failure;
     for (int64_t done = 0; done < 6; ++calls) {
@@ -199,7 +200,8 @@ void test_not_wanted() {
     Pool pool(2);
     const std::vector<brimstone_launch> launches(4, launch({2, 1, 1}, 0, 1, 0));
     const std::vector<brimstone_action> actions(4, {BRIMSTONE_ALONE, 0, 1, 1});
-    const brimstone_script script = {nullptr, actions.data(), launches.data(), 0, 4, 0};
+    const brimstone_script script = {nullptr, actions.data(), launches.data(), nullptr,
+                                     nullptr, 0, 4, 0};
     int counts[2] = {};
     Failure failure;
     uint64_t slots[] = {reinterpret_cast<uint64_t>(counts)};

@@ -42,7 +42,7 @@ struct Adding {
             launches.push_back({add, nullptr, 0, 0, first, 4, {1, 1, 1}, 0, 1, 0});
             actions.push_back({BRIMSTONE_ALONE, static_cast<int64_t>(i), 1, milliseconds});
         }
-        plan.script = {places.data(), actions.data(), launches.data(),
+        plan.script = {places.data(), actions.data(), launches.data(), nullptr, nullptr,
                        static_cast<int64_t>(places.size()), times, 0};
         plan.slots = slots.data();
         plan.slot_count = static_cast<int64_t>(slots.size());
