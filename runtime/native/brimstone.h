@@ -60,13 +60,14 @@ typedef struct brimstone_launch {
  *         how many axes there are, and how long each is; indices belong to the axes in turn
  * store   `count` bytes go from slot `first + 1` on to the address in slot `first`
  *
- * The others say what is done after them: what stands next, or so many actions further, or back.
+ * The others say what is done after them: what stands next, or what stands `count` actions further,
+ * or back if that is less than 0. Then `size` is how much work a round is, in bytes that are read
+ * and written.
  *
- * loop    loop `first` begins; if it has no round, go on `count` actions further
- * next    a round of loop `first` is over; if there is one more, go on `count` actions further
- * unless  go on `count` actions further if the byte at the address in slot `first` is 0
- * jump    go on `count` actions further; of these, `size` is how much work lies between, in bytes
- *         that are read and written, where `count` is less than 0 */
+ * loop    loop `first` begins; further, if it has no round
+ * next    a round of loop `first` is over; back, if there is one more
+ * unless  further, if the byte at the address in slot `first` is 0
+ * jump    further, or back */
 enum brimstone_kind {
     BRIMSTONE_SHARE,
     BRIMSTONE_ALONE,

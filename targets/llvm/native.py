@@ -2,7 +2,7 @@
 
 Comes in: ops of a step, where sizes are known. Goes out: whether Python has no part in them; and
 all ops that they are made of.
-Never: what is done.
+Never: how; that says `writing`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
 Trips = Mapping[AnyValue, int]
 """Of the indices of the loops around an op, below what each stays."""
-SIMPLE = (
-    step.Allocate, step.Free, step.View, step.Copy, step.Inside, step.Store, step.Dim,
-)  # fmt: skip
+MANY = 1 << 62
+"""More rows than any array has."""
+SIMPLE = step.Allocate | step.Free | step.View | step.Copy | step.Inside | step.Store | step.Dim
+"""Ops that are native whatever they are given."""
 
 
 def is_native(preparation: "Preparation", op: Op, trips: Trips | None = None) -> bool:
@@ -38,10 +39,6 @@ def is_native(preparation: "Preparation", op: Op, trips: Trips | None = None) ->
     if isinstance(op, step.While | step.Branch):
         return all([_is_region(preparation, region, known) for region in op.regions])
     return isinstance(op, SIMPLE)
-
-
-MANY = 1 << 62
-"""More rows than any array has."""
 
 
 def _is_region(preparation: "Preparation", region: Block, trips: Trips) -> bool:

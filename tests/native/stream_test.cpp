@@ -172,6 +172,28 @@ void test_what_nobody_wants_is_not_done() {
     check(seconds_since(start) < 2);
 }
 
+// Who asks for what never ends goes on, and so does who waits for it; the end of all is that nobody
+// wants it any more.
+void test_without_end(int threads) {
+    Pool pool(threads);
+    Stream &stream = *open_stream(pool);
+    Adding endless(1, 0, LITTLE);
+    endless.actions = {{BRIMSTONE_UNLESS, 0, 3, 0}, {BRIMSTONE_ALONE, 0, 1, 0},
+                       {BRIMSTONE_JUMP, 0, -2, 4096}};
+    endless.plan.script.actions = endless.actions.data();
+    endless.plan.script.action_count = 3;
+    Program program(endless.plan);
+    brimstone_arrays *given = zeros();
+    *given->items()[0]->address = 1;
+    const Time start = Clock::now();
+    brimstone_arrays *made = call(stream, program, given);
+    for (int i = 0; i < 3; ++i) check(!stream.wait(*made->items()[0]));
+    check(seconds_since(start) < 1);
+    close_stream(&stream);
+    drop(made);
+    settle(program);
+}
+
 // Little is left waiting, however much is asked for.
 void test_who_asks_too_much_waits() {
     Pool pool(2);
@@ -211,6 +233,8 @@ int main() {
     test_replacing();
     test_results();
     test_what_nobody_wants_is_not_done();
+    test_without_end(1);
+    test_without_end(2);
     test_who_asks_too_much_waits();
     test_many_threads();
     return exit_status();

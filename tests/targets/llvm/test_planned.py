@@ -25,7 +25,17 @@ def steps(x: Any, y: Any) -> Any:
     return bs.scan(lambda carry, row: (bs.softmax(carry @ y, -1) @ y + row, carry), x, y)
 
 
-FUNCTIONS = {"heads": heads, "steps": steps, "chain": lambda x, y: bs.exp(x) * y}
+def choices(x: Any, y: Any) -> Any:
+    """A branch, of which either region needs memory."""
+    return bs.cond(x.sum() > 0, lambda: heads(x, y)[0], lambda: heads(y, x)[0] + steps(x, y)[0][0])
+
+
+FUNCTIONS = {
+    "heads": heads,
+    "steps": steps,
+    "choices": choices,
+    "chain": lambda x, y: bs.exp(x) * y,
+}
 
 
 def program(function: Any) -> Any:
@@ -33,7 +43,7 @@ def program(function: Any) -> Any:
     return compile_step(prepare(Module([bs.jit(function).lower(x, x).ir.main])), shared_host())
 
 
-@pytest.mark.parametrize("name", ["heads", "chain"])
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_what_is_said_is_what_is_planned(name: str) -> None:
     made = program(FUNCTIONS[name])
     told = memory_of(made, {})

@@ -1,0 +1,102 @@
+"""Loops that take long, or never end: interrupts, forks, and the ends of processes."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+START = """
+import brimstone as bs, os, sys, threading, time
+cpu = bs.device("cpu")
+cpu.__enter__()
+def more(state):
+    return state[0] + 1, state[1] * 0.5
+@bs.jit
+def count(x, end):
+    return bs.while_loop(lambda state: state[0] != end, more, (bs.asarray(0), x))
+x = bs.ones((int(sys.argv[1]),)).sync()
+never, soon, later = [bs.asarray(end).sync() for end in (-1, 10, 300_000)]
+assert int(count(x, soon)[0]) == 10
+"""
+INTERRUPTED = """
+try:
+    print("begun", flush=True)
+    print(count(x, never)[1].numpy())
+except KeyboardInterrupt:
+    print("interrupted", int(count(x, soon)[0]))
+"""
+FORK = """
+made = count(x, later)[0]
+child = os.fork()
+assert int(made) == 300_000
+assert int(count(x, soon)[0]) == 10
+if child == 0:
+    os._exit(7)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+"""
+AT_THE_END = "made = count(x, never)"
+IN_THREADS = """
+def forever():
+    count(x, never)[0].numpy()
+for _ in range(3):
+    threading.Thread(target=forever, daemon=True).start()
+time.sleep(0.2)
+"""
+AFTER_ALL = """
+import atexit
+made = count(x, later)[0]
+atexit.register(lambda: print(int(made)))
+endless = count(x, never)
+"""
+NOT_WANTED = """
+def ask():
+    count(x, never)
+thread = threading.Thread(target=ask)
+thread.start()
+thread.join()
+assert int(count(x, soon)[0]) == 10
+bs.sync()
+"""
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+@pytest.mark.parametrize("size", ["3", "40000"])
+def test_an_interrupt_ends_a_loop_that_never_ends(size: str, threads: str) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", START + INTERRUPTED, size],
+        env={**os.environ, "BRIMSTONE_THREADS": threads},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "begun\n"
+        time.sleep(0.5)
+        child.send_signal(signal.SIGINT)
+        start = time.perf_counter()
+        assert child.stdout.read() == "interrupted 10\n"
+        assert time.perf_counter() - start < 3
+    assert child.returncode == 0
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+@pytest.mark.parametrize(
+    "program",
+    [FORK, AT_THE_END, IN_THREADS, AFTER_ALL, NOT_WANTED],
+    ids=["fork", "waiting", "threads", "handler", "not wanted"],
+)
+def test_a_process_goes_on_and_ends(program: str, threads: str) -> None:
+    done = subprocess.run(
+        # Python 3.12 and later warn of every fork, which is what one of these is about.
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", START + program, "3"],
+        env={**os.environ, "BRIMSTONE_THREADS": threads},
+        capture_output=True,
+        timeout=60,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    if program is AFTER_ALL:
+        assert done.stdout == "300000\n"
