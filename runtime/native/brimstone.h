@@ -94,8 +94,8 @@ typedef struct brimstone_place {
     int64_t offset;
 } brimstone_place;
 
-/* A slot that follows the index of a loop: it is what is in slot `origin`, and so much more for each
- * step of the index. */
+/* A slot that follows the index of a loop: it is what is in slot `origin`, and so much more for
+ * each step of the index. */
 typedef struct brimstone_move {
     int64_t slot;
     int64_t origin;

@@ -139,7 +139,9 @@ void test_branches() {
 void test_store() {
     std::array<int32_t, 3> numbers = {};
     const brimstone_loop loop = {0, 0, 3, 1, 0, 2};
-    check(plays({{{BRIMSTONE_LOOP, 0, 3, 0}, {BRIMSTONE_STORE, 1, 4, 0}, {BRIMSTONE_NEXT, 0, -1, 1}},
+    check(plays({{{BRIMSTONE_LOOP, 0, 3, 0},
+                  {BRIMSTONE_STORE, 1, 4, 0},
+                  {BRIMSTONE_NEXT, 0, -1, 1}},
                  {loop},
                  {{1, 3, 4}, {2, 4, 7}},
                  {},
