@@ -17,7 +17,7 @@ import numpy as np
 from ..ir.payloads import Array
 from ..targets.script import Form, NoMemory
 from .native import State, core, ffi
-from .scripts import error_of
+from .scripts import error_of, stopped
 from .streams import leave_behind
 
 _LENT: dict[int, Array] = {}
@@ -71,7 +71,7 @@ class Arrays(Sequence["Arrays"]):
 
     def _error(self, state: int) -> Exception:
         if state == State.STOPPED:
-            return RuntimeError("the process is about to end, and computes nothing any more")
+            return stopped()
         return error_of(core().brimstone_why(self.native))
 
 

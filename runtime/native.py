@@ -30,6 +30,10 @@ class State(IntEnum):
     PENDING, READY, FAILED, STOPPED = range(4)
 
 
+ENDED = -2
+"""Why something could not be done, as `brimstone_reason` says it: the process came to its end."""
+
+
 class Core(Protocol):
     """The functions of brimstone.h; a `char *` arrives as a cffi pointer."""
 

@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 from ..ir.errors import ExecutionError
 from ..ir.payloads import Array
 from ..targets.script import About, Failure, Kind, Launch, Script
-from .native import core, ffi
+from .native import ENDED, core, ffi
 
 _from_buffer: Any = ffi.from_buffer
 
@@ -50,12 +50,19 @@ _NUMBERS = count(1)
 
 def error_of(failure: Any) -> Exception:
     """What is to be said of an action that could not be done, by a script that may be gone."""
+    if failure.place == ENDED:
+        return stopped()
     about = ABOUT.get(failure.script)
     if about is not None:
         return about.failed(Failure(failure.action, failure.place, failure.index))
     if failure.place < 0:
         return MemoryError("there was no memory")
     return ExecutionError(f"tensor.gather: index {failure.index} names no place")
+
+
+def stopped() -> Exception:
+    """The error of who asks for a value when the process ends."""
+    return RuntimeError("the process is about to end, and computes nothing any more")
 
 
 def written(script: Script) -> tuple[Any, list[Any]]:

@@ -126,9 +126,10 @@ typedef struct brimstone_script {
     int64_t number;
 } brimstone_script;
 
-/* What could not be done: the script, and its action. Either there was no memory for what a kernel
- * needs while it runs, and `place` is -1; or an index named no place: which of the indices, and its
- * bits. */
+/* What could not be done: the script, and its action. Either an index named no place: which of the
+ * indices, and its bits. Or `place` says that there was no memory for what a kernel needs while it
+ * runs, or that the process came to its end. */
+enum brimstone_reason { BRIMSTONE_NO_MEMORY = -1, BRIMSTONE_ENDED = -2 };
 typedef struct brimstone_failure {
     int64_t script;
     int64_t action;

@@ -58,6 +58,9 @@ bool Task::run(Pool &pool, const Stream &stream, Time end) noexcept {
                                   wanted, &about, failure_);
         if (position < 0) {
             failed_ = true;
+        } else if (stopping() && plan.replaced_count > 0) {
+            failed_ = true;  // an action may be half done, and what it is given is gone
+            failure_ = {plan.script.number, position, BRIMSTONE_ENDED, 0};
         } else if (stopping()) {
             position = 0;  // an action may be half done
             return false;

@@ -83,7 +83,7 @@ int64_t run(Pool &pool, const brimstone_script &script, const uint64_t *addresse
         slots[place.slot] = addresses[place.address] + static_cast<uint64_t>(place.offset);
     }
     Notes notes;
-    failure.place = -1;
+    failure.place = BRIMSTONE_NO_MEMORY;
     int64_t work = 0;  // of rounds of loops, since the last look
     for (int64_t i = begin; i < script.action_count;) {
         const brimstone_action &action = script.actions[i];

@@ -190,7 +190,7 @@ void test_without_end(int threads) {
     for (int i = 0; i < 3; ++i) check(!stream.wait(*made->items()[0]));
     check(seconds_since(start) < 1);
     close_stream(&stream);
-    drop(made);
+    leave(made);
     settle(program);
 }
 

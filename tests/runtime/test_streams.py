@@ -54,6 +54,16 @@ if child == 0:
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 """
 BEFORE_IMPORT = "import atexit; atexit.register(lambda: print(float(y[0, 0])))\n"
+TOLD_BEFORE_IMPORT = """
+import atexit
+def tell():
+    try:
+        print(float(y[0, 0]))
+    except RuntimeError as error:
+        print(error)
+atexit.register(tell)
+"""
+REPLACED = "y = bs.jit(longer.function, donate=0)(longer(x))"
 
 
 @pytest.fixture(autouse=True)
@@ -197,8 +207,9 @@ def test_donated_arguments_are_read_by_what_waits() -> None:
         START + AFTER_ALL,
         START + FORK,
         BEFORE_IMPORT + START + AT_THE_END,
+        TOLD_BEFORE_IMPORT + START + REPLACED,
     ],
-    ids=["waiting", "threads", "handler", "fork", "earlier"],
+    ids=["waiting", "threads", "handler", "fork", "earlier", "replaced"],
 )
 def test_a_process_ends_with_work_under_way(program: str, threads: str) -> None:
     length = "3" if "fork" in program else "40" if "print" in program else "400"
