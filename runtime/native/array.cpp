@@ -24,7 +24,7 @@ std::atomic<Array *> given_back = nullptr;
 Array *place(void *block, void *address, size_t bytes, State state, int64_t as) noexcept {
     if (!block) return nullptr;
     auto *start = static_cast<char *>(address);
-    return new (block) Array{start, bytes, nullptr, 0, nullptr, {}, state, as, false, false};
+    return new (block) Array(start, bytes, state, as);
 }
 
 // Whether there are no more holders.

@@ -24,17 +24,21 @@ using Failure = brimstone_failure;
 constexpr int64_t HELD = 1;
 constexpr int64_t SEEN = HELD + (int64_t{1} << 32);
 
+// What is asked of every array stands in one line of a cache.
 struct Array {
+    Array(char *start, size_t size, State begun, int64_t as) noexcept
+        : address(start), bytes(size), holders(as), state(begun) {}
+
     char *address;
     size_t bytes;
-    Array *base;      // whose memory this is a part of; it is held
-    int64_t ticket;   // of memory that is somebody else's, else 0
-    Stream *stream;   // on which it is computed
-    Failure failure;  // to be read when the state says so
-    std::atomic<State> state;
+    Array *base = nullptr;     // whose memory this is a part of; it is held
+    int64_t ticket = 0;        // of memory that is somebody else's
+    Stream *stream = nullptr;  // on which it is computed
     std::atomic<int64_t> holders;
-    std::atomic<bool> is_lent;    // somebody may read it who is not asked: it stays what it is
-    std::atomic<bool> is_shared;  // there are arrays that are parts of its memory
+    std::atomic<State> state;
+    std::atomic<bool> is_lent = false;    // somebody may read it, unasked: it stays what it is
+    std::atomic<bool> is_shared = false;  // there are arrays that are parts of its memory
+    Failure failure;                      // to be read when the state says so
 };
 
 // New arrays of so many bytes that a stream computes; false if there is no memory for all of them.
