@@ -2,11 +2,12 @@
 
 Comes in: clusters, when all are decided. Goes out: the same, in the order of the program, but that
 one which lets go of more memory than it takes runs as soon as it can: the gradient of a weight
-right after what it is computed from, not when all of them are wanted.
+right after what it is computed from, not when all of them are wanted; but one that may replace what
+was donated runs after all others that read it.
 Never: a function of Python that is called before one that the program calls earlier.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ...ir import tensor
 from .choose import bytes_of
@@ -26,6 +27,9 @@ class _Order:
         self.clusters, self.program = clusters, clusters.ordered
         self.done: set[Cluster] = set()
         self.readers: dict[Source, dict[Cluster, None]] = {}
+        graph = clusters.graph
+        donated: Iterable[int] = graph.func.attributes.get("donated", ())
+        self.donated = {graph.arguments[place] for place in donated}
         for cluster in self.program:
             for source in cluster.reads:
                 self.readers.setdefault(source, {})[cluster] = None
@@ -58,18 +62,27 @@ class _Order:
     def _can_run(self, cluster: Cluster) -> bool:
         if isinstance(cluster.nodes[0].op, tensor.HostCall):
             return False
+        if any(self._is_replaced_too_early(source, cluster) for source in cluster.reads):
+            return False
         makers = (self._maker(source) for source in cluster.reads)
         return all(maker is None or maker in self.done for maker in makers)
+
+    def _is_replaced_too_early(self, source: Source, cluster: Cluster) -> bool:
+        """Whether a result would be made in the place of a donated array that others still read."""
+        if source not in self.donated or len(self.readers[source]) == 1:
+            return False
+        type_ = source.value.type
+        return any(each.returned and each.value.type is type_ for each in cluster.writes)
 
     def _maker(self, source: Source) -> Cluster | None:
         return None if source.node is None else self.clusters.of[source.node.number]
 
     def _shrinks(self, cluster: Cluster) -> bool:
-        """Whether it frees more than it takes; what is returned is there from the begin."""
+        """Whether it takes nothing, or frees more; what is returned is there from the begin."""
         taken = sum(bytes_of(each) for each in cluster.writes if not each.returned)
         freed = 0.0
         for source in cluster.reads:
             is_last = len(self.readers[source]) == 1
             if is_last and source.node is not None and not source.returned:
                 freed += bytes_of(source)
-        return freed > taken
+        return taken == 0 or freed > taken

@@ -265,7 +265,8 @@ BRIMSTONE_API brimstone_use brimstone_memory(void);
 BRIMSTONE_API void brimstone_record(int32_t wanted);
 
 /* Something that was done, between two times of the clock, on a thread as Python numbers it: an
- * action; or if that is -1, a call, from when it was asked for. How many bytes arrays used then. */
+ * action; or if that is -1, a call, from when it was asked for, and how many bytes arrays used when
+ * it was over. */
 typedef struct brimstone_event {
     int64_t begin;
     int64_t end;

@@ -46,7 +46,8 @@ size_t take_events(std::span<brimstone_event> taken) noexcept {
 
 void Notes::note_since(Time begin, int64_t script, int64_t action) noexcept {
     last_ = Clock::now();
-    const auto used = static_cast<int64_t>(blocks().statistics().in_use);
+    const bool is_call = action < 0;
+    const auto used = is_call ? static_cast<int64_t>(blocks().statistics().in_use) : 0;
     const int64_t from = nanoseconds(begin), to = nanoseconds(last_);
     events_[count_++] = {from, to, script, action, this_thread(), used};
     if (count_ == events_.size()) hand_over();

@@ -3,6 +3,7 @@
 import pytest
 
 from brimstone.ir import print_module, step, tensor
+from brimstone.ir.attributes import Frozen
 from brimstone.ir.tensor.reduce import Reduction
 from brimstone.passes.fuse.graph import MAPS
 from brimstone.passes.fuse.views import VIEWS
@@ -207,6 +208,22 @@ right_contract = [1], dtype = f32} : tensor<[n, n], f32>"""
     assert [name.partition("_model")[0] for name in names] == [
         "cumulative_sum", "cumulative_maximum", "contract", "cumulative_product", "exp",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("is_donated", [False, True])
+def test_what_replaces_a_donated_array_runs_after_all_who_read_it(is_donated: bool) -> None:
+    lines = """
+      %s = tensor.cumulative_sum %x {axis = 0} : tensor<[n, m], f32>
+      %e = tensor.sort %x {axis = 0, descending = false, keys = 1} : tensor<[n, m], f32>
+      %w = tensor.cumulative_maximum %e {axis = 0} : tensor<[n, m], f32>
+      %u = tensor.multiply %s, %x : tensor<[n, m], f32>"""
+    func = func_of(body(lines, "%w, %u", f"({ROWS}, {ROWS})"))
+    if is_donated:
+        func.attributes = Frozen({"donated": (0,)})
+    fused = checked(func)
+    launched = [op for op in fused.module.main.body if isinstance(op, step.Launch)]
+    names = [op.writes[0].name for op in launched]
+    assert (names.index("u") > names.index("e")) == is_donated
 
 
 NORMAL = """
