@@ -126,6 +126,23 @@ def test_weights_are_replaced_where_their_gradients_are_made() -> None:
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.parametrize("count", [0, 1, 7])
+def test_loops_and_branches(count: int) -> None:
+    def step(x: Any, w: Any) -> Any:
+        x = bs.fori_loop(0, count, lambda place, x: bs.sin(x) + w[place], x)
+        last, rows = bs.scan(lambda carry, row: (carry + row, carry * row), x[0], x)
+        y = bs.cond(last[0] > 0, lambda x, rows: x - rows, lambda x, rows: x + rows, x, rows)
+        return bs.while_loop(lambda y: bs.max(y) > 1, lambda y: y * 0.5, y), last
+
+    w = bs.tensor(numbers(1, 8, 200))
+    plain, donating = bs.jit(step), bs.jit(step, donate=0)
+    one, other = (bs.jit(lambda x: x * 1)(bs.tensor(numbers(3))) for _ in range(2))
+    for _ in range(4):
+        (one, last), (other, same) = plain(one, w), donating(other, w)
+        assert last.numpy().tobytes() == same.numpy().tobytes()
+    assert one.numpy().tobytes() == other.numpy().tobytes()
+
+
 def shifted(x: Any) -> Any:
     """What numpy makes of an array."""
     return np.roll(x, 1, axis=0)
