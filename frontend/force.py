@@ -16,6 +16,7 @@ from typing import Any
 from ..ir.dtypes import INEXACT
 from ..ir.errors import IRError
 from ..ir.func import Func, Module
+from ..ir.locations import UNKNOWN, Location
 from ..ir.payloads import Array as HostArray
 from ..runtime.device import Device, current_device, wait_for_all
 from ..runtime.steps import Plan
@@ -94,7 +95,7 @@ def sync(*tensors: Any) -> None:
         given = [leaf.node for leaf in leaves_of(tree) if isinstance(leaf, Handle)]
         force(*given)
         for node in given:
-            contents_of(node)
+            wait_for(node)
 
 
 def _compute(nodes: Sequence[Node], device: Device, recompute: bool) -> None:
@@ -199,19 +200,21 @@ def contents_of(node: Node) -> HostArray:
 
 
 def wait_for(node: Node) -> None:
-    """Return when a node is computed."""
+    """Return when a node is computed; nobody looks at its memory."""
     force(node)
-    _wait(node.device or current_device(), [buffer_of(node)])
+    _wait(node.device or current_device(), [buffer_of(node)], node.type, node.location)
 
 
-def _wait(device: Device, buffers: Sequence[Any]) -> None:
-    """Return when buffers are computed."""
+def _wait(
+    device: Device, buffers: Sequence[Any], type_: Any = None, location: Location = UNKNOWN
+) -> None:
+    """Return when buffers are computed; an error names the type and the line of a tensor."""
     try:
         device.target.wait(buffers)
     except IRError as problem:
         raise step_failure(problem, None) from None
     except MemoryError as problem:
-        raise out_of_memory(problem, "sync", None) from None
+        raise out_of_memory(problem, "sync", type_, location) from None
 
 
 def moved(node: Node, device: Device) -> Any:

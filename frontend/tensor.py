@@ -92,7 +92,8 @@ class Tensor(Methods, Handle):
             refuse_value(node, "requires_grad_")
         force(node)
         assert node.device is not None
-        self.node = leaf(buffer_of(node), node.type, node.device, wanted, node.location)
+        kept = node.device.target.keep(buffer_of(node))  # the other node may be donated
+        self.node = leaf(kept, node.type, node.device, wanted, node.location)
         return self
 
     def backward(self, gradient: Any = None) -> Gradients:

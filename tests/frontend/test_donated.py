@@ -97,6 +97,27 @@ def test_what_another_function_has_taken_stays() -> None:
     np.testing.assert_array_equal(y.numpy(), numbers(3) + 1 + 1)
 
 
+def test_what_is_recorded_already_stays() -> None:
+    x = bs.jit(lambda x: x * 1)(bs.tensor(numbers(3)))
+    y = x * 2  # computed when it is read, of the node that x was
+    x.requires_grad_(False)
+    z = bs.jit(lambda x: x + 1, donate=0)(x)
+    np.testing.assert_array_equal(z.numpy(), numbers(3) + 1)
+    np.testing.assert_array_equal(y.numpy(), numbers(3) * 2)
+
+
+def test_who_waits_looks_at_nothing() -> None:
+    step = bs.jit(lambda x: x + 1, donate=0)
+    x = step(step(bs.tensor(numbers(3))))
+    bs.sync(x)
+    used = bs.memory_use().used
+    for _ in range(3):
+        x = step(x).sync()
+        bs.sync({"x": x})
+        assert bs.memory_use().used < used + BYTES / 2
+    np.testing.assert_array_equal(x.numpy(), numbers(3) + 1 + 1 + 1 + 1 + 1)
+
+
 def test_an_argument_that_is_returned_stays() -> None:
     both = bs.jit(lambda x: (x, x + 1), donate=0)
     x = bs.jit(lambda x: x * 1)(bs.tensor(numbers(3)))
