@@ -9,6 +9,7 @@ Never: an element that is read after it was written, whatever the order of a ker
 """
 
 from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 from ..ir import step, tile
 from ..ir.func import Func, Module
@@ -64,11 +65,11 @@ class _Block:
         """The arrays in whose place this one can be made while they are read."""
         place = self.first[array]
         op = self.ops[place]
-        for other in dict.fromkeys([*self.donated, *touched(op).reads]):
+        for other in self.kernels.read_beside(op, array):
             is_ours = other in (self.frees if array in self.frees else self.donated)
             if not is_ours or other is array or self.last.get(other) != place:
                 continue
-            if other.type is array.type and self.kernels.may_share([op], other, array):
+            if other.type is array.type and self.kernels.may_share(op, other, array):
                 yield other
 
     def _take(self, array: AnyValue, others: Iterable[AnyValue]) -> bool:
@@ -78,6 +79,7 @@ class _Block:
             return False
         self.last[other] = self.last.pop(array)
         self.donated.pop(other, None)
+        self.kernels.replace(array, other)
         if array.op is not None:
             replace(array, other)
             array.op.detach()
@@ -87,52 +89,95 @@ class _Block:
         return True
 
 
+class _Use(NamedTuple):
+    """An array among those that a group of a launch hands to the kernel."""
+
+    group: int
+    place: int
+    value: AnyValue
+    is_written: bool
+
+
 class _Kernels:
-    """What kernels allow, each looked at once."""
+    """What kernels allow, each looked at once; and what launches hand to them."""
 
     def __init__(self, module: Module) -> None:
         self.module = module
         self.pairs: dict[str, Pairs] = {}
+        self.uses: dict[Op, dict[AnyValue, list[_Use]]] = {}
+        self.reads: dict[Op, list[list[AnyValue]]] = {}
+        self.place_of: dict[AnyValue, AnyValue] = {}
 
-    def may_share(self, ops: Iterable[Op], read: AnyValue, written: AnyValue) -> bool:
-        """Whether an array can be made in the memory of one that these ops read."""
-        return self._written(ops, read, written, False) is not None
+    def read_beside(self, op: Op, array: AnyValue) -> list[AnyValue]:
+        """What an op reads where it writes an array."""
+        if not isinstance(op, step.Launch):
+            return [*touched(op).reads]
+        uses = self._uses_in(op)
+        found = [each for use in uses[array] for each in self.reads[op][use.group]]
+        return [*dict.fromkeys(map(self._made_in, found))]
 
-    def _written(
-        self, ops: Iterable[Op], read: AnyValue, made: AnyValue, is_made: bool
-    ) -> bool | None:
+    def _made_in(self, array: AnyValue) -> AnyValue:
+        while array in self.place_of:
+            array = self.place_of[array]
+        return array
+
+    def replace(self, array: AnyValue, other: AnyValue) -> None:
+        """An array is made in the place of another one, which may be made in that of a third."""
+        self.place_of[array] = other
+        for uses in self.uses.values():
+            if array in uses:
+                uses.setdefault(other, []).extend(uses.pop(array))
+
+    def may_share(self, op: Op, read: AnyValue, made: AnyValue) -> bool:
+        """Whether an array, of which nothing is there yet, can be made in the memory of one that
+        this op reads."""
+        return self._is_made([op], read, made, False) is not None
+
+    def _is_made(self, ops: Iterable[Op], read: AnyValue, made: AnyValue, is_made: bool) -> Any:
         """Whether something of the new array is there after some ops; None if they cannot share."""
         for op in ops:
             if isinstance(op, step.When):
-                found = [self._written(region, read, made, is_made) for region in op.regions]
+                found = [self._is_made(region, read, made, is_made) for region in op.regions]
                 if None in found:
                     return None
                 is_made = any(found)
-                continue
-            if isinstance(op, step.View | step.Allocate | step.Free):
-                continue
-            reads, writes = touched(op)
-            if read in writes or (read in reads and is_made):
-                return None
-            if read in reads and made in (reads | writes) and not self._launched(op, read, made):
-                return None
-            is_made = is_made or made in writes
+            elif isinstance(op, step.Launch):
+                uses = self._uses_in(op)
+                if read in uses and (is_made or not self._launched(op, uses[read], uses.get(made))):
+                    return None
+                is_made = is_made or made in uses
+            elif not isinstance(op, step.View | step.Allocate | step.Free):
+                reads, writes = touched(op)
+                if read in writes or (read in reads and (is_made or made in reads | writes)):
+                    return None
+                is_made = is_made or made in writes
         return is_made
 
-    def _launched(self, op: Op, read: AnyValue, made: AnyValue) -> bool:
+    def _launched(self, op: step.Launch, ours: list[_Use], theirs: list[_Use] | None) -> bool:
         """Whether one launch may read and write the same memory."""
-        if not isinstance(op, step.Launch):
+        if any(use.is_written for use in ours):
             return False
         pairs = self._pairs(op.kernel)
-        for group in op.each:
-            taken = [*group.reads, *group.writes]
-            ours = [place for place, each in enumerate(taken) if owner_of(each) is read]
-            theirs = [place for place, each in enumerate(taken) if owner_of(each) is made]
-            for place in ours:
-                alike = all(_alike(taken[place], taken[other]) for other in theirs)
-                if not theirs or not alike or not pairs.issuperset((place, o) for o in theirs):
-                    return False
+        for one in ours if theirs else ():
+            beside = [other for other in theirs or () if other.group == one.group]
+            safe = all((one.place, other.place) in pairs for other in beside)
+            if not beside or not safe or not all(_alike(one.value, each.value) for each in beside):
+                return False
         return True
+
+    def _uses_in(self, op: step.Launch) -> dict[AnyValue, list[_Use]]:
+        """Where each array stands among what a launch hands over."""
+        if op not in self.uses:
+            found = self.uses[op] = dict[AnyValue, list[_Use]]()
+            self.reads[op] = []
+            for number, group in enumerate(op.each):
+                count = len(group.reads)
+                owners = [owner_of(value) for value in (*group.reads, *group.writes)]
+                self.reads[op].append(owners[:count])
+                for place, value in enumerate((*group.reads, *group.writes)):
+                    use = _Use(number, place, value, place >= count)
+                    found.setdefault(owners[place], []).append(use)
+        return self.uses[op]
 
     def _pairs(self, name: str) -> Pairs:
         if name not in self.pairs:

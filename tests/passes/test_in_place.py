@@ -211,3 +211,24 @@ def test_all_ways_must_allow_it(kernel: str, arrays: int) -> None:
         x = np.arange(size, dtype=np.float32)
         plain = interpret(read(BRANCHES.replace("KERNEL", kernel) + KERNELS), x)
         assert interpret(module, x)[0].tolist() == plain[0].tolist()
+
+
+def test_groups_share_what_is_theirs() -> None:
+    launch = "step.launch [%x, %u, %w, %v], %y, %z {kernel = @at_once, grid = [], groups = 2}"
+    four = ", ".join(f"%{name}: array<[n], f32>" for name in "xwuv")
+    text = f"""
+func @f<n: 2..32>({four}) -> (array<[n], f32>, array<[n], f32>) with {{donated: [0, 1, 2]}} {{
+  %y = step.allocate : array<[n], f32>
+  %z = step.allocate : array<[n], f32>
+  {launch}
+  return %y, %z
+}}
+"""
+    module = in_place(read(text + KERNELS))
+    verify(module)
+    assert "return %x, %w" in print_module(module)
+    arrays = [np.arange(7, dtype=np.float32) * place for place in range(4)]
+    x, w, u, v = arrays
+    first, second = interpret(module, *[each.copy() for each in arrays])
+    assert first.tolist() == (x - u).tolist()
+    assert second.tolist() == (w - v).tolist()
