@@ -15,7 +15,7 @@ import numpy as np
 
 from ..ir.locations import Location
 from ..ir.types import Tensor as TensorType
-from .bundle import bundle_of, peek
+from .bundle import donate, peek
 from .caller import user_line
 from .dtypes import DEFAULTS
 from .dynamic import Dynamic, OpenSizes
@@ -114,9 +114,7 @@ def dynamic_node(value: Any) -> Node | None:
 
 def give_away(tree: Any, location: Location) -> None:
     """Let nobody read the tensors of a donated argument any more."""
-    bundle = bundle_of(tree)
-    if bundle is not None:
-        bundle.donate(location)
+    if donate(tree, location):
         return
     for each in leaves_of(tree):
         if isinstance(each, Handle):

@@ -231,6 +231,15 @@ def _static_fields(cls: Any, values: tuple[Any, ...]) -> dict[str, Any]:
     return dict(zip(names, values, strict=True))
 
 
+def donate(tree: Any, location: Location) -> bool:
+    """Give away the buffers of a tree that nobody has looked into; whether it is one."""
+    with _FILLING:
+        bundle = bundle_of(tree)
+        if bundle is not None:
+            bundle.donate(location)
+        return bundle is not None
+
+
 def peek(tree: Any) -> tuple[list[Any], Structure] | None:
     """The leaves of a tree that nobody has looked into, which stays as it is; None of any other."""
     bundle = bundle_of(tree)

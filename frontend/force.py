@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 from ..ir.dtypes import INEXACT
 from ..ir.errors import IRError
@@ -20,6 +20,7 @@ from ..ir.locations import UNKNOWN, Location
 from ..ir.payloads import Array as HostArray
 from ..runtime.device import Device, current_device, wait_for_all
 from ..runtime.steps import Plan
+from ..targets.script import Donated
 from .bundle import bundle_of
 from .cuts import cut
 from .errors import (
@@ -153,6 +154,8 @@ def run(recording: Recording, compiled: Plan, device: Device, inputs: Sequence[A
             problem = _precise(func, device, inputs) or problem
         error = step_failure(problem, func)
         raise error from error.__cause__
+    except Donated:
+        _refuse_donated("read")
     except MemoryError as problem:
         raise step_out_of_memory(problem, partial(_func_of, recording), None) from None
 
@@ -164,6 +167,8 @@ def run_plan(compiled: Plan, pieces: Pieces, sizes: Mapping[str, int] | None) ->
     except IRError as problem:
         error = step_failure(problem, compiled.func)
         raise error from error.__cause__
+    except Donated:
+        _refuse_donated("jit")
     except MemoryError as problem:
         known = {**compiled.sizes, **(sizes or {})}
         raise step_out_of_memory(problem, lambda: compiled.func, known) from None
@@ -195,6 +200,8 @@ def contents_of(node: Node) -> HostArray:
         return node.device.target.download(buffer)
     except IRError as problem:
         raise step_failure(problem, None) from None
+    except Donated:
+        _refuse_donated("read")
     except MemoryError as problem:
         raise out_of_memory(problem, "read", node.type, node.location) from None
 
@@ -230,10 +237,15 @@ def moved(node: Node, device: Device) -> Any:
 def buffer_of(node: Node) -> Any:
     """The buffer of a leaf that has not been donated."""
     if node.buffer is None:
-        fail(
-            DeadTensorError,
-            "read",
-            f"the tensor was donated at {node.location}, and its memory is another's now",
-            hint="use what the function returned in its place, or do not donate it",
-        )
+        _refuse_donated("read", f" at {node.location}")
     return node.buffer
+
+
+def _refuse_donated(operation: str, where: str = "") -> NoReturn:
+    """Refuse a tensor whose memory another one has; by now, or since another thread gave it."""
+    fail(
+        DeadTensorError,
+        operation,
+        f"the tensor was donated{where}, and its memory is another's now",
+        hint="use what the function returned in its place, or do not donate it",
+    )

@@ -83,6 +83,7 @@ class Jitted:
         self._entries: dict[Any, Entry] = {}
         self._quick: dict[Any, Entry] = {}
         self._seen = Quick()
+        self._donates = bool(roles.donated or roles.donated_names)
 
     def __get__(self, owner: Any, kind: Any = None) -> Any:
         """A compiled function may be a method, too."""
@@ -94,9 +95,8 @@ class Jitted:
             key, pieces = self._seen.kind(args)
             entry = self._quick.get(key)
             if entry is not None:
-                made = self._run(entry, pieces, key[1] or current_device(), None)
-                self.roles.give_away(args, kwargs)
-                return made
+                given = entry, pieces, key[1] or current_device(), None
+                return self._run_on(given, args, kwargs) if self._donates else self._run(*given)
         return self._call(args, kwargs)
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -118,8 +118,19 @@ class Jitted:
             if key is not NOT_QUICK:
                 self._quick.setdefault(key, entry)
         device = _device_of(given.nodes)
-        made = self._run(entry, [_buffers(given.nodes, device)], device, given.sizes)
-        self.roles.give_away(args, kwargs)
+        run = entry, [_buffers(given.nodes, device)], device, given.sizes
+        return self._run_on(run, args, kwargs)
+
+    def _run_on(self, run: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a compiled function; what was donated is given away, also if somebody interrupts."""
+        try:
+            made = self._run(*run)
+            self.roles.give_away(args, kwargs)
+        except Exception:
+            raise
+        except BaseException:
+            self.roles.give_away(args, kwargs)
+            raise
         return made
 
     def _run(

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from ..ir.payloads import Array
-from ..targets.script import Form, NoMemory
+from ..targets.script import Donated, Form, NoMemory
 from .native import State, core, ffi
 from .scripts import error_of, stopped
 from .streams import leave_behind
@@ -65,9 +65,14 @@ class Arrays(Sequence["Arrays"]):
 
     def array(self) -> Array:
         """The contents, which nobody may change, of one that is alone, when it is computed."""
+        self.stay()
         self.wait()
         (form,) = self.forms
         return shown(self.native, form, read_only=True)
+
+    def stay(self) -> None:
+        """Let nobody write to their memory any more, whoever they are donated to."""
+        lend(self.native)
 
     def _error(self, state: int) -> Exception:
         if state == State.STOPPED:
@@ -79,6 +84,12 @@ def _is_lost(state: int) -> bool:
     """Whether this thread ends where it waits, since the process does, and the main thread goes on
     to the end."""
     return state == State.STOPPED and current_thread() is not main_thread()
+
+
+def lend(native: Any) -> None:
+    """Let nobody write to the memory of some arrays any more."""
+    if not core().brimstone_lend(native):
+        raise Donated
 
 
 def owned(native: Any, bytes: int = 0) -> Any:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from ..targets.script import Plan, Result
-from .arrays import Arrays, owned
+from .arrays import Arrays, lend, owned
 from .native import core, ffi
 from .scripts import written
 from .streams import Streams, leave_behind
@@ -47,16 +47,26 @@ class Call:
             else:
                 natives += [each.native for each in piece]
         stream, native = self._streams.own, self._native
+        if not self._admit(stream, native):
+            self._wait_for_room(stream, natives)
+        given: Any = ffi.new("brimstone_arrays *[]", natives)
+        may_replace = self._replaces and len({*natives}) == len(natives)
+        made = self._call(stream, native, given, len(natives), may_replace)
+        if not made:
+            for each in natives:
+                lend(each)
+        return Arrays(owned(made, self._bytes), self._forms)
+
+    def _wait_for_room(self, stream: Any, given: Sequence[Any]) -> None:
+        """Wait until the stream takes the call; what it is given stays what it is meanwhile."""
+        for each in given:
+            lend(each)
         try:
-            while not self._admit(stream, native):
+            while not self._admit(stream, self._native):
                 pass  # in between Python looks at signals
         except BaseException:
             leave_behind()
             raise
-        given: Any = ffi.new("brimstone_arrays *[]", natives)
-        may_replace = self._replaces and len({*natives}) == len(natives)
-        made = self._call(stream, native, given, len(natives), may_replace)
-        return Arrays(owned(made, self._bytes), self._forms)
 
 
 class _End:

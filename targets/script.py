@@ -189,6 +189,13 @@ class NoMemory(MemoryError):
         self.bytes = bytes
 
 
+class Donated(RuntimeError):
+    """An array was donated, and another one is made in its memory."""
+
+    def __init__(self) -> None:
+        super().__init__("the array was donated, and its memory is another's now")
+
+
 class Arrays(Protocol):
     """Arrays that are held together; a slice is such a thing too, and so is each of them."""
 

@@ -90,7 +90,7 @@ bool can_be_taken(const Array &array, const Stream *stream) noexcept {
     const Array &owner = array.base ? *array.base : array;
     return array.stream == stream && !owner.ticket &&
            array.holders.load(std::memory_order_acquire) / (SEEN - HELD) == 1 &&
-           !array.is_lent.load(std::memory_order_acquire) &&
+           array.use.load(std::memory_order_acquire) == Use::FREE &&
            !owner.is_shared.load(std::memory_order_acquire);
 }
 
@@ -98,7 +98,11 @@ Array *take_over(Array &array, Stream *stream, int64_t as) noexcept {
     void *block = blocks().take(sizeof(Array));
     Array *made = place(block, array.address, array.bytes, State::PENDING, as);
     if (!made) return nullptr;
-    array.is_lent.store(true, std::memory_order_release);  // nobody else takes it
+    Use use = Use::FREE;
+    if (!array.use.compare_exchange_strong(use, Use::TAKEN, std::memory_order_acq_rel)) {
+        blocks().give(made, sizeof(Array));
+        return nullptr;
+    }
     made->base = hold(&root(array));
     made->stream = stream;
     return made;
@@ -151,7 +155,7 @@ size_t returned(std::span<int64_t> tickets) noexcept {
 brimstone_arrays *new_arrays(int64_t count, Stream *stream, bool are_seen) noexcept {
     void *block = blocks().take(bytes_of(count));
     if (!block) return nullptr;
-    auto *made = new (block) brimstone_arrays{1, false, are_seen, count, stream};
+    auto *made = new (block) brimstone_arrays{1, false, false, are_seen, count, stream};
     std::ranges::fill(made->items(), nullptr);
     return made;
 }
@@ -173,6 +177,16 @@ void drop(brimstone_arrays *arrays) noexcept {
     if (!arrays || arrays->holders.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
     drop(arrays->items(), arrays->are_seen ? SEEN : HELD);
     blocks().give(arrays, bytes_of(arrays->count));
+}
+
+bool lend(brimstone_arrays *arrays) noexcept {
+    bool is_there = true;
+    for (Array *array : arrays->items()) {
+        Use use = Use::FREE;
+        array->use.compare_exchange_strong(use, Use::LENT, std::memory_order_acq_rel);
+        is_there = is_there && use != Use::TAKEN;
+    }
+    return is_there;
 }
 
 void leave(brimstone_arrays *arrays) noexcept {

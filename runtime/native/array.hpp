@@ -18,6 +18,10 @@ class Stream;
 
 enum class State : int32_t { PENDING, READY, FAILED };
 
+// What becomes of memory that is given away: it may be written to; or it stays what it is, since
+// somebody may read it, unasked; or another array has been made in it.
+enum class Use : int8_t { FREE, LENT, TAKEN };
+
 using Failure = brimstone_failure;
 
 // What a holder counts as: one; and one through whom others see the array as so many more.
@@ -36,7 +40,7 @@ struct Array {
     Stream *stream = nullptr;  // on which it is computed
     std::atomic<int64_t> holders;
     std::atomic<State> state;
-    std::atomic<bool> is_lent = false;    // somebody may read it, unasked: it stays what it is
+    std::atomic<Use> use = Use::FREE;
     std::atomic<bool> is_shared = false;  // there are arrays that are parts of its memory
     Failure failure;                      // to be read when the state says so
 };
@@ -53,7 +57,8 @@ Array *borrow(void *address, size_t bytes, int64_t ticket, int64_t as = HELD) no
 // Whether a stream may write to the memory of an array that is given away: nobody else sees it, and
 // what still reads it was asked of this stream before.
 bool can_be_taken(const Array &array, const Stream *stream) noexcept;
-// A new array in the memory of one that can be taken.
+// A new array in the memory of one that can be taken; a null pointer, if there is no memory to say
+// so, or if somebody was quicker.
 Array *take_over(Array &array, Stream *stream, int64_t as) noexcept;
 
 inline Array *hold(Array *array, int64_t as = HELD) noexcept {
@@ -72,6 +77,7 @@ size_t returned(std::span<int64_t> tickets) noexcept;
 struct brimstone_arrays {
     std::atomic<int64_t> holders;
     std::atomic<bool> are_ready;  // if it says so; if not, they may still be
+    std::atomic<bool> are_taken;  // one of them is, whoever asks through these
     bool are_seen;
     int64_t count;
     brimstone::Stream *stream;  // on which all of them are computed, if it is one
@@ -95,6 +101,8 @@ brimstone_arrays *new_arrays(int64_t count, Stream *stream = nullptr,
                              bool are_seen = false) noexcept;
 brimstone_arrays *hold(brimstone_arrays *arrays) noexcept;
 void drop(brimstone_arrays *arrays) noexcept;
+// Let nobody take them; whether nobody has.
+bool lend(brimstone_arrays *arrays) noexcept;
 // Drop them, and see them no more.
 void leave(brimstone_arrays *arrays) noexcept;
 bool are_ready(brimstone_arrays *arrays) noexcept;

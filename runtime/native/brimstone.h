@@ -168,7 +168,11 @@ BRIMSTONE_API int64_t brimstone_returned(int64_t *tickets, int64_t most);
 BRIMSTONE_API brimstone_arrays *brimstone_part(brimstone_arrays *arrays, int64_t begin,
                                                int64_t end);
 
-/* Where the memory of an array begins, which stays what it is from now on. */
+/* Let their memory stay what it is, whoever they are given away to: somebody may read it. Whether
+ * it is still theirs. */
+BRIMSTONE_API int32_t brimstone_lend(brimstone_arrays *arrays);
+
+/* Where the memory of an array begins. */
 BRIMSTONE_API void *brimstone_address(brimstone_arrays *arrays, int64_t index);
 
 /* Wait until all are computed, for some ten milliseconds at most; what became of them. If they are
@@ -239,8 +243,9 @@ BRIMSTONE_API void brimstone_close_stream(brimstone_stream *stream);
 BRIMSTONE_API int32_t brimstone_admit(brimstone_stream *stream, brimstone_program *program);
 
 /* Let a stream run a program on arrays, those of all pieces in order, after all it was given
- * before. What the program makes of them, perhaps later; NULL if there is no memory. Arrays that it
- * replaces are made in their memory, if they are `given_away` and nobody else can see them. */
+ * before. What the program makes of them, perhaps later; NULL if there is no memory, or if one of
+ * them has been replaced before. Arrays that it replaces are made in their memory, if they are
+ * `given_away` and nobody else can see them. */
 BRIMSTONE_API brimstone_arrays *brimstone_call(brimstone_stream *stream,
                                                brimstone_program *program,
                                                brimstone_arrays *const *pieces,

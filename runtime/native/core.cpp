@@ -84,6 +84,7 @@ int64_t brimstone_returned(int64_t *tickets, int64_t most) {
 brimstone_arrays *brimstone_part(brimstone_arrays *arrays, int64_t begin, int64_t end) {
     brimstone_arrays *made = brimstone::new_arrays(end - begin, arrays->stream, true);
     if (!made) return nullptr;
+    made->are_taken.store(arrays->are_taken.load(std::memory_order_acquire));
     for (int64_t i = begin; i < end; ++i) {
         Array *array = arrays->items()[static_cast<size_t>(i)];
         made->put(static_cast<size_t>(i - begin), brimstone::hold(array, SEEN));
@@ -91,10 +92,10 @@ brimstone_arrays *brimstone_part(brimstone_arrays *arrays, int64_t begin, int64_
     return made;
 }
 
+int32_t brimstone_lend(brimstone_arrays *arrays) { return brimstone::lend(arrays); }
+
 void *brimstone_address(brimstone_arrays *arrays, int64_t index) {
-    Array *array = arrays->items()[static_cast<size_t>(index)];
-    array->is_lent.store(true, std::memory_order_release);
-    return array->address;
+    return arrays->items()[static_cast<size_t>(index)]->address;
 }
 
 int32_t brimstone_wait(brimstone_arrays *arrays) {

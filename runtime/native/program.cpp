@@ -18,17 +18,12 @@ std::mutex &tasks = *new std::mutex;
 
 size_t size(int64_t count) noexcept { return static_cast<size_t>(count); }
 
-// Of all pieces' arrays, the one of this number.
-Array *given(std::span<brimstone_arrays *const> pieces, size_t number) noexcept {
+// Of all pieces' arrays, the one of this number, and the piece that it is of.
+std::pair<Array *, brimstone_arrays *> given(std::span<brimstone_arrays *const> pieces,
+                                             size_t number) noexcept {
     auto piece = pieces.begin();
     for (; number >= size((*piece)->count); ++piece) number -= size((*piece)->count);
-    return (*piece)->items()[number];
-}
-
-// What is not computed on a stream that uses it is not to be taken from under it.
-void lend(brimstone_arrays *arrays, const Stream *stream) noexcept {
-    if (arrays->stream == stream) return;
-    for (Array *array : arrays->items()) array->is_lent.store(true, std::memory_order_release);
+    return {(*piece)->items()[number], *piece};
 }
 
 }  // namespace
@@ -175,6 +170,8 @@ bool Program::prepare(Task &task, Pieces pieces, Stream *stream, bool given_away
     auto address = task.addresses.begin() + 1;
     const auto end = address + plan_.input_count;
     for (brimstone_arrays *piece : pieces) {
+        if (piece->are_taken.load(std::memory_order_acquire)) return false;
+        if (piece->stream != stream && !lend(piece)) return false;
         if (end - address < piece->count) return false;
         address = std::ranges::copy(piece->addresses(), address).out;
     }
@@ -192,10 +189,7 @@ bool Program::prepare(Task &task, Pieces pieces, Stream *stream, bool given_away
         return false;
     }
     if (!take_results(task, pieces, stream)) return false;
-    for (brimstone_arrays *piece : pieces) {
-        lend(piece, stream);
-        task.pieces.push_back(hold(piece));
-    }
+    for (brimstone_arrays *piece : pieces) task.pieces.push_back(hold(piece));
     return true;
 }
 
@@ -205,14 +199,15 @@ bool Program::replace(Task &task, Pieces pieces, Stream *stream, bool given_away
     for (int64_t i = 0; i < plan_.replaced_count; ++i) {
         const size_t number = size(plan_.replaced[i]);
         Array *&made = task.made[size(plan_.made_count + i)];
-        Array *old = given(pieces, number);
+        const auto [old, piece] = given(pieces, number);
         const auto bytes = static_cast<int64_t>(old->bytes);
-        if (given_away && can_be_taken(*old, stream)) {
-            made = take_over(*old, stream, SEEN);
-        } else if (make({&bytes, 1}, stream, {&made, 1}, SEEN)) {
+        if (given_away && can_be_taken(*old, stream)) made = take_over(*old, stream, SEEN);
+        if (made) {
+            piece->are_taken.store(true, std::memory_order_release);
+        } else {
+            if (!make({&bytes, 1}, stream, {&made, 1}, SEEN)) return false;
             task.copies.push_back({made, old->address});
         }
-        if (!made) return false;
         task.addresses[1 + number] = reinterpret_cast<uint64_t>(made->address);
     }
     return true;
@@ -237,7 +232,7 @@ Array *Program::result(Task &task, Pieces pieces, const brimstone_result &result
                        Stream *stream) noexcept {
     const int64_t number = result.address - 1 - plan_.input_count;
     Array *array =
-        number < 0 ? given(pieces, size(result.address - 1)) : task.made[size(number)];
+        number < 0 ? given(pieces, size(result.address - 1)).first : task.made[size(number)];
     if (!result.whole) return part_of(*array, result.offset, size(result.bytes), stream, SEEN);
     if (number < 0) task.results->stream = nullptr;
     if (number < 0 || task.taken[size(number)]) return hold(array, SEEN);

@@ -1,6 +1,7 @@
 """Donated arguments: results are made in their memory, unless somebody else may still read it."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from threading import Thread
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 import brimstone as bs
+from brimstone.runtime import calls
 
 SHAPE = (300, 200)
 BYTES = 4 * 300 * 200
@@ -116,6 +118,57 @@ def test_who_waits_looks_at_nothing() -> None:
         bs.sync({"x": x})
         assert bs.memory_use().used < used + BYTES / 2
     np.testing.assert_array_equal(x.numpy(), numbers(3) + 1 + 1 + 1 + 1 + 1)
+
+
+def test_memory_that_another_array_has_is_not_read() -> None:
+    """However one came to it, before it was donated."""
+    step, twice = bs.jit(lambda x: x + 1, donate=0), bs.jit(lambda x: x * 2)
+    x = step(step(bs.tensor(numbers(3))))
+    twice(x)
+    had = x.node.buffer
+    step(x)
+    assert had is not None
+    with pytest.raises(RuntimeError, match="donated"):
+        had.array()
+    (entry,) = twice._entries.values()
+    with pytest.raises(bs.DeadTensorError, match="donated"):
+        twice._run(entry, [(had,)], bs.device("cpu"), None)
+
+
+def test_an_interrupt_leaves_nothing_half_donated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that comes when the core has the memory, and Python not yet what is made of it."""
+    step, gradients = bs.jit(less, donate=0), tree()
+    parameters = step(step(tree(), gradients), gradients)
+
+    def interrupted(*given: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(calls, "owned", interrupted)
+        step(parameters, gradients)
+    for name in gradients:
+        with pytest.raises(bs.DeadTensorError):
+            parameters[name].numpy()
+
+
+def test_a_thread_that_waits_for_a_value_has_it() -> None:
+    step = bs.jit(lambda x: x + 100, donate=0)
+    slow = bs.jit(lambda x: bs.fori_loop(0, 60, lambda _, x: bs.sin(x), x))
+    zeros = bs.zeros((300_000,))
+    step(step(slow(zeros)))
+    for _ in range(5):
+        x, found = slow(slow(zeros)), list[Any]()
+
+        def read(x: Any = x, found: list[Any] = found) -> None:
+            with suppress(bs.DeadTensorError):
+                found.append(x.numpy())
+
+        thread = Thread(target=read)
+        thread.start()
+        y = step(step(x))
+        thread.join()
+        assert y.numpy()[0] == 200
+        assert not any(each.any() for each in found)
 
 
 def test_an_argument_that_is_returned_stays() -> None:

@@ -5,9 +5,12 @@ import signal
 import subprocess
 import sys
 import time
+from threading import Timer
 
 import pytest
 
+PATIENCE = 60
+"""Seconds after which a test fails whose process does not end."""
 START = """
 import brimstone as bs, os, sys, threading, time
 cpu = bs.device("cpu")
@@ -22,6 +25,8 @@ never, soon, later = [bs.asarray(end).sync() for end in (-1, 10, 300_000)]
 assert int(count(x, soon)[0]) == 10
 """
 INTERRUPTED = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # else ignored in the background
 try:
     print("begun", flush=True)
     print(count(x, never)[1].numpy())
@@ -76,7 +81,11 @@ def test_an_interrupt_ends_a_loop_that_never_ends(size: str, threads: str) -> No
         time.sleep(0.5)
         child.send_signal(signal.SIGINT)
         start = time.perf_counter()
+        late = Timer(PATIENCE, child.kill)
+        late.daemon = True
+        late.start()
         assert child.stdout.read() == "interrupted 10\n"
+        late.cancel()
         assert time.perf_counter() - start < 3
     assert child.returncode == 0
 

@@ -42,7 +42,9 @@ DAEMON = """
 """
 
 LONG = """
+import signal
 import brimstone as bs
+signal.signal(signal.SIGINT, signal.default_int_handler)  # else ignored in the background
 @bs.jit
 def long(x):
     for _ in range(500):
