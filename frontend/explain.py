@@ -33,7 +33,7 @@ def explain_traced(
     given: Arguments,
     device: Device,
     plans: Iterable[tuple[Plan, ...]],
-    donated: Sequence[int] = (),
+    donated: Sequence[int],
 ) -> Explanation:
     """The explanation of a function; `plans` are those of each kind of arguments so far, and
     `donated` are those of its nodes which are."""

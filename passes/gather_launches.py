@@ -7,7 +7,7 @@ Never: a kernel that is changed, or an order that memory would notice. Memory is
 than pays: what waits to be freed is at most as much as what is allocated the later for it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from math import gcd, prod
@@ -22,7 +22,7 @@ from ..ir.types import Array, View
 from ..ir.values import AnyValue, Block, Op
 from .copying import copy_func
 from .meaning import named_by_meaning
-from .touched import owner_of, touched
+from .touched import blocks_in, owner_of, touched
 
 Key = tuple[str, int]
 """What a kernel means, and how many numbers its grid has."""
@@ -41,7 +41,7 @@ def gather_launches(module: Module) -> Gathered:
     kinds, main = _Kinds(module), module.main
     together: dict[str, int] = {}
     stand_for: dict[str, dict[str, None]] = {}
-    for block in list(_blocks(main.body)):
+    for block in list(blocks_in(main.body)):
         meanings = kinds.alike(block)
         for group in _Gatherer(block, meanings).gather() if meanings else ():
             names = [each.kernel for each in group.launches]
@@ -276,11 +276,3 @@ def _widened(func: Func, others: Sequence[Func]) -> Func:
     made = copy_func(func, lambda size: substitute(size, wide))
     made.symbols = tuple(wide.values())
     return made
-
-
-def _blocks(block: Block) -> Iterator[Block]:
-    """A block, and those of all regions inside."""
-    yield block
-    for op in block:
-        for region in op.regions:
-            yield from _blocks(region)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from ..ir import step, tile
 from ..ir.func import Func, Module
 from ..ir.values import AnyValue, Block, Op, replace
-from .touched import owner_of, touched
+from .touched import blocks_in, owner_of, touched
 
 Pairs = frozenset[tuple[int, int]]
 """Arguments of a kernel, of which the second may be written in the memory of the first."""
@@ -23,7 +23,7 @@ Pairs = frozenset[tuple[int, int]]
 def in_place(module: Module) -> Module:
     """Let kernels write where they read for the last time, and results be what was donated."""
     kernels, main = _Kernels(module), module.main
-    for block in list(_blocks(main.body)):
+    for block in list(blocks_in(main.body)):
         donated = main.attributes.get("donated", ()) if block is main.body else ()
         _Block(block, kernels, [main.arguments[place] for place in donated]).reuse()
     return module
@@ -259,11 +259,3 @@ def _told(kernel: Func) -> dict[AnyValue, set[object]]:
             for value in region.arguments:
                 told[value] = inner
     return told
-
-
-def _blocks(block: Block) -> Iterator[Block]:
-    """A block, and those of all regions inside."""
-    yield block
-    for op in block:
-        for region in op.regions:
-            yield from _blocks(region)

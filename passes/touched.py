@@ -5,11 +5,11 @@ Never: a part of an array: two parts of one count as the same memory, and who sh
 since it must be there.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from ..ir import step
-from ..ir.values import AnyValue, Op, walk
+from ..ir.values import AnyValue, Block, Op, walk
 
 Values = Iterable[AnyValue]
 
@@ -39,6 +39,14 @@ def touched(op: Op) -> Touched:
         found.reads.update(map(owner_of, reads))
         found.writes.update(map(owner_of, writes))
     return found
+
+
+def blocks_in(block: Block) -> Iterator[Block]:
+    """A block, and those of all regions inside."""
+    yield block
+    for op in block:
+        for region in op.regions:
+            yield from blocks_in(region)
 
 
 def _everything(op: Op) -> tuple[Values, Values]:

@@ -52,7 +52,7 @@ class Call:
         given: Any = ffi.new("brimstone_arrays *[]", natives)
         may_replace = self._replaces and len({*natives}) == len(natives)
         made = self._call(stream, native, given, len(natives), may_replace)
-        if not made:
+        if not made:  # for want of memory, unless one of them was donated before
             for each in natives:
                 lend(each)
         return Arrays(owned(made, self._bytes), self._forms)
