@@ -1,8 +1,5 @@
 """What batching keeps: the func that comes in, lines, names, sizes, what is alike in all lanes."""
 
-import gc
-from time import perf_counter
-
 import numpy as np
 import pytest
 
@@ -19,6 +16,7 @@ from brimstone.ir.printer import print_func
 from brimstone.ir.types import Tensor
 from brimstone.ir.verifier import verify
 from brimstone.passes.batch import batch
+from kit.work import calls_of
 
 DISTANCE = """
 func @distance<n: 1..64>(%x: tensor<[n], f32>, %y: tensor<[n], f32>) -> (tensor<[], f32>,
@@ -151,20 +149,13 @@ def chain(length: int) -> Func:
     return func
 
 
-def seconds(func: Func) -> float:
-    gc.collect()
-    start = perf_counter()
-    batch(func, (True, False), 16)
-    return perf_counter() - start
+def calls(func: Func) -> int:
+    return calls_of(lambda: batch(func, (True, False), 16))
 
 
-def test_time_is_linear_in_the_ops(record_summary: list[str]) -> None:
-    """Ten times the ops take about ten times as long, and nowhere near a hundred times."""
-    small, large = chain(1000), chain(10000)
-    quick = min(seconds(small) for _ in range(5))
-    slow = min(seconds(large) for _ in range(2))
-    record_summary.append(f"batch: {slow / 10000 * 1e6:.1f} µs an op")
-    assert slow < 40 * quick
+def test_work_is_linear_in_the_ops() -> None:
+    calls(chain(100))
+    assert calls(chain(10000)) < 12 * calls(chain(1000))
 
 
 def nest(depth: int) -> str:

@@ -1,16 +1,11 @@
-"""The time that fusing takes grows as the number of ops does."""
-
-import gc
-from time import process_time
+"""The work of fusing grows as the number of ops does."""
 
 from brimstone.ir import tensor
 from brimstone.ir.dims import Symbol
 from brimstone.ir.func import Func
 from brimstone.passes.fuse import fuse
 from kit.recorder import Recorder
-
-SECONDS_PER_OP = 400e-6
-"""Several times what it takes, for the sake of busy machines."""
+from kit.work import calls_of
 
 
 def layers(count: int) -> Func:
@@ -27,20 +22,13 @@ def layers(count: int) -> Func:
     return r.done(x)
 
 
-def seconds(func: Func) -> float:
-    """How long it takes to fuse a func, at best, for each of its ops."""
+def calls(func: Func) -> float:
+    """How many functions are called to fuse a func, for each of its ops."""
     ops = sum(1 for _ in func.body)
-    taken: list[float] = []
-    for _ in range(2):
-        gc.collect()
-        start = process_time()
-        fuse(func)
-        taken.append(process_time() - start)
-    return min(taken) / ops
+    return calls_of(lambda: fuse(func)) / ops
 
 
-def test_time_is_linear() -> None:
-    seconds(layers(20))
-    small, large = seconds(layers(150)), seconds(layers(1500))
-    assert large < SECONDS_PER_OP
-    assert large < 4 * small
+def test_work_is_linear() -> None:
+    calls(layers(20))
+    small, large = calls(layers(150)), calls(layers(1500))
+    assert large < 1.5 * small

@@ -15,6 +15,7 @@ from brimstone.targets.llvm.compile import CompileError
 from brimstone.targets.llvm.lower import compile_kernel
 from brimstone.targets.llvm.machines import AVX512
 from brimstone.targets.llvm.workers import Workers
+from kit.work import PATIENCE
 
 TEXTS = [
     f"func @f{number}(%x: view<1, i64>) with {{grid: [1]}} {{\n"
@@ -56,7 +57,7 @@ def count_compiled_here(monkeypatch: pytest.MonkeyPatch, seconds: float) -> list
 
 def wait_for(condition: Any) -> None:
     """Wait until something holds."""
-    end = monotonic() + 60
+    end = monotonic() + PATIENCE
     while not condition():
         assert monotonic() < end
         sleep(0.005)
@@ -147,7 +148,7 @@ def test_helpers_end_with_their_process() -> None:
         "print(pool.helpers[0].process.pid)\n"
     )
     run = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=30
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=PATIENCE
     )
     assert not run.stderr
     with pytest.raises(ProcessLookupError):
