@@ -9,7 +9,9 @@ may have been compiled for an equal one.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ..ir.dims import Dim
 from ..ir.func import Func, Module
+from ..ir.payloads import Array
 from ..passes.generalise import Kept
 from ..targets import Account
 from .device import Device
@@ -34,8 +36,13 @@ def foresee(
     general = generalised(func, donated)
     known = is_compiled(general.func, device)
     module = prepare(Module([general.func]))
-    numbers = [
-        "a constant" if number.ndim else f"the number {number!s}" for number in general.scalars
-    ]
+    numbers = [*map(_said, general.scalars)]
     account = device.target.account(module, [*names, *numbers])
     return Outlook(module.main, general.sizes, general.kept, known, account)
+
+
+def _said(number: Array | Dim) -> str:
+    """What a number that a step takes is called."""
+    if isinstance(number, Dim):
+        return f"the size {number}"
+    return "a constant" if number.ndim else f"the number {number!s}"

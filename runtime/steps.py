@@ -5,11 +5,15 @@ no size, and the sizes and numbers with which this func runs it.
 Never: a tensor of the frontend.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from threading import Lock
 from typing import Any
 
+import numpy as np
+
 from ..ir.attributes import Frozen
+from ..ir.dims import Dim, evaluate, symbols
 from ..ir.func import Func, Module
 from ..ir.payloads import Array
 from ..ir.printer import print_module
@@ -32,21 +36,35 @@ class Plan:
     """A compiled step with the sizes and the numbers it is run with; and whether what it computes
     may fail on account of what it is given."""
 
-    __slots__ = ("executable", "func", "refuses", "scalars", "sizes")
+    __slots__ = ("device", "executable", "func", "numbers", "refuses", "scalars", "sizes")
 
-    def __init__(
-        self, func: Func, executable: Executable, sizes: Mapping[str, int], scalars: Sequence[Any]
-    ) -> None:
-        self.func, self.executable, self.sizes = func, executable, sizes
-        self.scalars = tuple(scalars)
-        self.refuses = any([_refuses(op) for op in func.walk()])
+    def __init__(self, general: Generalised, executable: Executable, device: Device) -> None:
+        self.func, self.executable, self.device = general.func, executable, device
+        self.sizes: Mapping[str, int] = general.sizes
+        self.numbers = general.scalars
+        self.scalars = _uploaded(self.numbers, self.sizes, device)
+        self.refuses = any([_refuses(op) for op in self.func.walk()])
+
+    def at(self, sizes: Mapping[str, int]) -> "Plan":
+        """The same, where dims that were always symbolic are these."""
+        made = copy(self)
+        made.sizes = {**sizes, **self.sizes}
+        made.scalars = self._scalars(made.sizes)
+        return made
+
+    def _scalars(self, sizes: Mapping[str, int]) -> tuple[Any, ...]:
+        """The numbers that the step takes after its arguments; None for sizes not yet known."""
+        waits = any([each is None for each in self.scalars])
+        return _uploaded(self.numbers, sizes, self.device) if waits else self.scalars
 
     def run(
         self, pieces: Sequence[Sequence[Any]], sizes: Mapping[str, int] | None = None
     ) -> Sequence[Any]:
         """The buffers of the results; `sizes` are those of dims that were always symbolic."""
-        known = self.sizes if sizes is None else {**self.sizes, **sizes}
-        return self.executable((*pieces, self.scalars), known)
+        if sizes is None:
+            return self.executable((*pieces, self.scalars), self.sizes)
+        known = {**self.sizes, **sizes}
+        return self.executable((*pieces, self._scalars(known)), known)
 
 
 class Statistics:
@@ -67,11 +85,10 @@ def plan(func: Func, device: Device, donated: Sequence[int] = ()) -> Plan:
     in the memory of the `donated` arguments, counted from 0."""
     with NOTES.about("prepare a step"), collector_paused():
         general = generalised(func, donated)
-        scalars = [device.target.upload(each) for each in general.scalars]
         with _LOCK:
             executable = _compiled(general.func, device)
             STATISTICS.planned += 1
-    return Plan(general.func, executable, general.sizes, scalars)
+        return Plan(general, executable, device)
 
 
 def generalised(func: Func, donated: Sequence[int]) -> Generalised:
@@ -104,6 +121,24 @@ def _compiled(func: Func, device: Device) -> Executable:
         found = _STEPS[key] = device.target.compile(prepare(module))
         STATISTICS.compiled += 1
     return found
+
+
+def _uploaded(
+    numbers: Iterable[Array | Dim], sizes: Mapping[str, int], device: Device
+) -> tuple[Any, ...]:
+    """Numbers as buffers; None for sizes that are not known."""
+    found = [_number(each, sizes) for each in numbers]
+    return tuple([None if each is None else device.target.upload(each) for each in found])
+
+
+def _number(number: Array | Dim, sizes: Mapping[str, int]) -> Array | None:
+    """A number that a step takes; None where it is a size that is not known."""
+    if not isinstance(number, Dim):
+        return number
+    known = {each: sizes[each.name] for each in symbols(number) if each.name in sizes}
+    if len(known) < len(symbols(number)):
+        return None
+    return np.asarray(evaluate(number, known), np.int64)
 
 
 def _refuses(op: Op) -> bool:

@@ -9,6 +9,7 @@ cannot be general stays as it was recorded, and `kept` says why.
 
 from dataclasses import dataclass
 
+from ...ir.dims import Dim
 from ...ir.func import Func
 from ...ir.payloads import Array
 from ..copying import copy_func
@@ -28,13 +29,14 @@ ATTEMPTS = 8
 class Generalised:
     """A general func, and how it is called to do what the recording did.
 
-    It takes the arguments of the recorded func, then `scalars`; `sizes` are those of its symbols,
-    by name. `kept` are the sizes that might have become symbols and did not.
+    It takes the arguments of the recorded func, then `scalars`: a dim stands for the number that it
+    is. `sizes` are those of its symbols, by name, but for symbols that the recording had itself.
+    `kept` are the sizes that might have become symbols and did not.
     """
 
     func: Func
     sizes: dict[str, int]
-    scalars: tuple[Array, ...]
+    scalars: tuple[Array | Dim, ...]
     kept: tuple[Kept, ...]
 
 

@@ -26,11 +26,12 @@ ARGUMENT_NAME = "number"
 
 
 class Rebuilt(NamedTuple):
-    """A general func, the sizes of its symbols, and what its further arguments were."""
+    """A general func, the sizes of its symbols, and what its further arguments were, or the sizes
+    that they count."""
 
     func: Func
     sizes: dict[str, int]
-    scalars: tuple[Array, ...]
+    scalars: tuple[Array | Dim, ...]
 
 
 class Misfit(Exception):
@@ -115,13 +116,14 @@ class _Rebuilding:
         self.recording = recording
         self.names = _Names(recording.classes, func.symbols)
         self.made = Func(func.name, (), (), func.attributes, func.location)
-        self.scalars: list[Array] = []
+        self.scalars: list[Array | Dim] = []
         self.values: dict[AnyValue, AnyValue] = {}
         self.blocks: dict[Block, Block] = {}
         self.made_of: dict[DeclaredOp, Op] = {}
         self._body = func.body
         self._before: Op | None = None  # the op of the body in whose regions ops are made
         self._constants: dict[Payload, AnyValue] = {}
+        self._counts: dict[Dim, AnyValue] = {}
         self._types: dict[tuple[Parts, Type], Type] = {}
 
     def enter(self, block: Block, made: Block) -> None:
@@ -132,7 +134,8 @@ class _Rebuilding:
             self.values[argument] = made.add_argument(type_, argument.name)
 
     def op(self, op: Op) -> None:
-        """What stands for one op: its like, or for one number everywhere a broadcast.
+        """What stands for one op: its like, for one number everywhere a broadcast, for a size that
+        may change a further argument.
 
         Other constants wait until they are read: where they stand says only what could be folded.
         """
@@ -145,6 +148,11 @@ class _Rebuilding:
                 self.put(op, tensor.Broadcast, (self.constant(op, number),), (shape, ()))
                 return
             if isinstance(op.value, Number) or becomes_argument(op.value):
+                return
+        if isinstance(op, tensor.Dim):
+            size = self.names.size(self.recording.parts[op.x][op.axis])
+            if isinstance(size, Dim):
+                self.values[op.result] = self.count(op, size)
                 return
         values = self.values
         operands = tuple([values.get(each) or self.read(each) for each in op.operands])
@@ -188,6 +196,15 @@ class _Rebuilding:
         constant = operand.op
         assert isinstance(constant, tensor.Constant)
         value = self.values[operand] = self.constant(constant, constant.value)
+        return value
+
+    def count(self, op: tensor.Dim, size: Dim) -> AnyValue:
+        """A further argument for a size, which is known before the step runs."""
+        value = self._counts.get(size)
+        if value is None:
+            self.scalars.append(size)
+            value = self.made.body.add_argument(op.result.type, ARGUMENT_NAME)
+            self._counts[size] = value
         return value
 
     def constant(self, op: tensor.Constant, payload: Payload) -> AnyValue:

@@ -5,11 +5,13 @@ of it, after it was verified and run beside the recording.
 Never: a tolerance; results are the same bits.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from brimstone.ir import Func, Module, print_func, verify
+from brimstone.ir.dims import Dim, evaluate, symbols
 from brimstone.ir.interpreter import interpret
 from brimstone.passes.generalise import Generalised, generalise
 from brimstone.passes.oracle import choose_sizes, difference, random_arguments
@@ -40,5 +42,16 @@ def check_bits(module: Module, made: Generalised, seed: int = 0) -> None:
     arguments: list[Any] = random_arguments(recorded, sizes, rng, special=seed % 2 == 1)
     expected = interpret(module, *arguments, sizes=sizes)
     program = Module([made.func, *others])
-    found = interpret(program, *arguments, *made.scalars, sizes=sizes | made.sizes)
+    known = sizes | made.sizes
+    found = interpret(program, *arguments, *numbers(made, known), sizes=known)
     assert difference(expected, found) is None
+
+
+def numbers(made: Generalised, sizes: Mapping[str, int]) -> list[Any]:
+    """What a general func takes after its arguments, where its sizes are these."""
+    return [
+        np.asarray(evaluate(each, {symbol: sizes[symbol.name] for symbol in symbols(each)}))
+        if isinstance(each, Dim)
+        else each
+        for each in made.scalars
+    ]
