@@ -17,7 +17,7 @@ from ...ir import step
 from ...ir.dims import Size, Symbol, evaluate
 from ...ir.errors import ExecutionError, Unmet
 from ...ir.func import Func, Module
-from ...ir.types import Shaped
+from ...ir.types import Shaped, Type
 from ...ir.values import AnyValue, Block, Op, walk
 from ...passes.collector import collector_paused
 from ...passes.past_caches import has_lines
@@ -96,6 +96,8 @@ class Preparation:
         self.host, self.module = program.host, program.module
         self.kernels: dict[Op, str] = {}
         self.skipped: set[Op] = set()
+        self._known: dict[Size, int] = {}
+        self._shapes: dict[Type, tuple[int, ...]] = {}
 
     def ready(self) -> Ready:
         """What runs the whole step, once there is code for the kernels that it launches."""
@@ -184,11 +186,18 @@ class Preparation:
 
     def size(self, size: Size) -> int:
         """What a size is."""
-        return size if isinstance(size, int) else evaluate(size, self.sizes)
+        known = self._known.get(size)
+        if known is None:
+            known = self._known[size] = evaluate(size, self.sizes)
+        return known
 
     def shape(self, value: Any) -> tuple[int, ...]:
         """What the shape of an array is."""
-        return tuple([self.size(size) for size in value.type.shape])
+        type_ = value.type
+        known = self._shapes.get(type_)
+        if known is None:
+            known = self._shapes[type_] = tuple([self.size(size) for size in type_.shape])
+        return known
 
     def code(self, op: step.Launch) -> Kernel | None:
         """The code that is launched, if there is any."""
