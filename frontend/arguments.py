@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from ..ir.dims import Symbol
 from ..ir.locations import Location
 from ..ir.types import Tensor as TensorType
+from ..runtime.device import Device, current_device
 from .bundle import donate, peek
 from .caller import user_line
 from .dtypes import DEFAULTS
@@ -23,6 +25,7 @@ from .errors import ArgumentError, fail
 from .function import StandIn
 from .functions.common import upload
 from .handle import Handle
+from .leading import Opened, leading_sizes
 from .node import Node, number_type, robbed
 from .tree import LEAF, flatten, leaves_of
 
@@ -72,13 +75,40 @@ class Arguments:
     def kind(self) -> tuple[Any, ...]:
         """What decides how the function is compiled, and nothing else."""
         static = set(range(len(self.leaves))).difference(self.places)
+        home = device_of(self.nodes)  # what is still to be computed may have none yet
         return (
             self.structure,
             tuple(self.types),
-            tuple([id(node.device) for node in self.nodes]),  # there is one of each, for good
+            tuple([id(node.device or home) for node in self.nodes]),  # there is one of each
             tuple(self.numbers),
             tuple([(place, Static(bare(self.leaves[place]))) for place in sorted(static)]),
         )
+
+    def leading(self) -> list[Opened]:
+        """For each node a symbol, if the size of its first axis may be another one."""
+        first, arguments = 0, list[list[TensorType]]()
+        for structure in [each for part in self.structure.children for each in part.children]:
+            leaves = range(first, first := first + structure.count)
+            pairs = zip(self.places, self.types, strict=True)
+            arguments.append([type_ for place, type_ in pairs if place in leaves])
+        return leading_sizes(arguments)
+
+    def open(self, opened: Sequence[Opened]) -> dict[Symbol, int] | None:
+        """Put symbols in the place of sizes; what they are, or None if they cannot be that."""
+        numbers, types = dict[Symbol, int](), list(self.types)
+        for at, symbol in enumerate(opened):
+            if symbol is not None:
+                size, *rest = types[at].shape or (0,)
+                assert isinstance(size, int)
+                if numbers.setdefault(symbol, size) != size or not symbol.admits(size):
+                    return None
+                types[at] = types[at].with_shape((symbol, *rest))
+        self.types = types
+        return numbers
+
+    def close(self) -> None:
+        """Put the sizes themselves in their place again."""
+        self.types = [node.type for node in self.nodes]
 
     @property
     def like(self) -> list[StandIn]:
@@ -95,6 +125,11 @@ class Arguments:
             leaves[place] = value
         args, kwargs = self.structure.build(leaves)
         return args, kwargs
+
+
+def device_of(nodes: Sequence[Node]) -> Device:
+    """Where a function of these runs."""
+    return next((node.device for node in nodes if node.device is not None), current_device())
 
 
 def bare(value: Any) -> Any:

@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, NoReturn, cast
+from typing import Any, NamedTuple, NoReturn
 
-from ..ir.attributes import Frozen
-from ..ir.dims import DEFAULT_MAXIMUM, MAX_SIZE, Dim, Size, Symbol, interval, symbols
+from ..ir.dims import DEFAULT_MAXIMUM, MAX_SIZE, Size, Symbol, interval
 from ..ir.func import Func
 from ..ir.locations import Location
-from ..ir.types import Shaped
 from .caller import user_line
 from .errors import TracedValueError, fail
 from .handle import wrap
 from .node import Argument, Leaf, Node
 from .recording import GATHERING, Numbering, Recording, gather
+from .symbolic import symbols_in
 from .trace import Trace, current_trace
 
 PREFIX = "count"
@@ -88,6 +87,8 @@ def bound_size(
         count.trace.refuse()
     if current.bounds is None:
         _refuse(operation, count, current, instead)
+    if current.unseen is not None:  # what counts depend on is split off, at plain sizes
+        most = current.unseen.look((most, *current.unseen.numbers))[0]
     highest = min(interval(most)[1], MAX_SIZE)
     return current.bounds.symbol(operation, count, highest) if highest > 0 else 0
 
@@ -132,23 +133,6 @@ def symbols_of(node: Node) -> Iterator[Symbol]:
         yield from symbols_in(node.attributes)
         yield from symbols_in(node.regions)
     yield from symbols_in(node.type)
-
-
-def symbols_in(part: Any) -> Iterator[Symbol]:
-    """The symbols in a size, a type, a func, or a tuple of such things, perhaps several times."""
-    if isinstance(part, Dim):
-        yield from symbols(part)
-    elif isinstance(part, Shaped):
-        yield from symbols_in(part.shape)
-    elif isinstance(part, Func):
-        yield from symbols_in(tuple([value.type for value in part.arguments]))
-        for op in part.walk():
-            yield from symbols_in(op.attributes)
-            yield from symbols_in(tuple([value.type for value in op.results]))
-    elif isinstance(part, tuple | Frozen):
-        values = part.values() if isinstance(part, Frozen) else cast(tuple[Any, ...], part)
-        for each in values:
-            yield from symbols_in(each)
 
 
 def declare(func: Func) -> Func:

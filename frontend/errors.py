@@ -73,6 +73,9 @@ def fail(
     kind: type[BrimstoneError], operation: str, problem: str, *given: Any, hint: str = ""
 ) -> NoReturn:
     """Raise `kind`, naming the tensors (and other arguments) given, the user's line and a hint."""
+    from .unseen import refuse
+
+    refuse()
     raise failure(kind, operation, problem, *given, hint=hint) from None
 
 

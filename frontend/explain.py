@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from ..ir.func import Func
 from ..passes.recognise import missed
 from ..runtime.device import Device
 from ..runtime.outlook import Outlook, foresee
@@ -30,12 +31,14 @@ KEY = "the key"
 def explain_traced(
     function: Callable[..., Any],
     traced: Traced,
+    func: Func,
     given: Arguments,
     device: Device,
     plans: Iterable[tuple[Plan, ...]],
     donated: Sequence[int],
 ) -> Explanation:
-    """The explanation of a function; `plans` are those of each kind of arguments so far, and
+    """The explanation of a function, which is `func` for these arguments; `plans` are those of each
+    kind of arguments so far, and
     `donated` are those of its nodes which are."""
     names = _names(function, traced, given)
     parts = [*_parts(traced, names, device, given.sizes, donated)]
@@ -45,7 +48,7 @@ def explain_traced(
     return Explanation(
         name=str(getattr(function, "__qualname__", function)).rpartition("<locals>.")[2],
         device=str(device),
-        func=traced.func,
+        func=func,
         takes={name: array_text(type_, given.sizes) for name, type_ in pairs if name != KEY},
         returns=tuple([array_text(each, given.sizes) for each in traced.results]),
         parts=tuple(parts),

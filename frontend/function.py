@@ -8,9 +8,10 @@ Never: a transformation; those work on the func.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from ..ir.dims import Symbol, substitute
 from ..ir.func import Func
 from ..ir.tensor import Constant
 from ..ir.types import Tensor as TensorType
@@ -22,6 +23,7 @@ from .handle import Handle, wrap
 from .node import Called, Leaf, Node, number_type, record_parts
 from .recording import GATHERING, Recording, func_of, func_of_lines, gather
 from .stages import Stages, split
+from .symbolic import resized
 from .trace import Trace
 from .tree import Structure, flatten
 
@@ -46,6 +48,12 @@ class Traced:
     def results(self) -> tuple[Any, ...]:
         """The types of the outputs."""
         return tuple([value.type for value in self.func.results[: len(self.places)]])
+
+    def at(self, sizes: Mapping[Symbol, int]) -> Traced:
+        """The same, where open sizes are these."""
+        if not sizes:
+            return self
+        return replace(self, func=resized(self.func, lambda size: substitute(size, sizes)))
 
     def rebuild(self, outputs: Sequence[Any], sizes: Mapping[str, int] | None = None) -> Any:
         """The result of the function, where its tensors and its open sizes are these."""
@@ -100,8 +108,9 @@ def trace(
         arguments = [current.add_argument(*each) for each in like]
         if prepare is not None:
             prepare(current, arguments)
-        result = function([wrap(argument) for argument in arguments])
-        leaves, structure = flatten(result)
+        leaves, structure = flatten(function([wrap(argument) for argument in arguments]))
+        if current.unseen is not None and current.depth == 1:
+            current.unseen.look_at_what_is_kept()
         places = [at for at, value in enumerate(leaves) if isinstance(value, Handle)]
         static = [None if isinstance(value, Handle) else value for value in leaves]
         outputs = [leaves[at].node for at in places]

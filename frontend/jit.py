@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ..runtime.device import Device, current_device
 from ..runtime.steps import Plan, plan
-from .arguments import Arguments, Roles, Some
+from .arguments import Arguments, Roles, Some, device_of
 from .bounds import Bounds
 from .bundle import Kind, build, kind_of
 from .caller import beginning
@@ -26,10 +26,13 @@ from .force import Pieces, force, moved, run_plan
 from .function import Traced, call, trace
 from .generator import DEFAULT, KEY, draw_key
 from .handle import wrap
+from .leading import Opened
 from .node import Node, leaf
+from .openings import Openings
 from .quick import NOT_QUICK, Quick
 from .stages import plan_stages, run_stages
-from .trace import Trace
+from .trace import Trace, current_trace
+from .unseen import Unseen
 
 
 def jit(
@@ -72,6 +75,15 @@ class Entry(NamedTuple):
     random: bool
     kind: Kind | None
 
+    def at(self, sizes: Mapping[str, int]) -> Entry:
+        """The same, where sizes at which the function never looked are these."""
+        types, kind = plain_types(self.types, sizes), self.kind
+        return self._replace(
+            plans=tuple([plan.at(sizes) for plan in self.plans]),
+            types=types,
+            kind=None if kind is None else kind_of(kind.structure, types, kind.device),
+        )
+
 
 class Jitted:
     """A compiled function; called like the function itself."""
@@ -81,6 +93,7 @@ class Jitted:
         self.function, self.roles = function, roles
         self.location = beginning(function)
         self._entries: dict[Any, Entry] = {}
+        self._openings: Openings[Entry] = Openings()
         self._quick: dict[Any, Entry] = {}
         self._seen = Quick()
         self._donates = bool(roles.donated or roles.donated_names)
@@ -106,10 +119,9 @@ class Jitted:
         kind = given.kind
         entry = self._entries.get(kind)
         if entry is None:
-            traced = self._traced(given)
-            if any([node.trace is not None or node.tracked for node in traced.captures]):
-                return self._record(traced, given, args, kwargs)
-            made = _compiled(traced, given, self.roles.donated_nodes(given, args, kwargs))
+            made = self._entry(given, args, kwargs)
+            if isinstance(made, Traced):
+                return self._record(made, given, args, kwargs)
             entry = self._entries.setdefault(kind, made)
         force(*given.nodes)
         if self.roles.quick and not kwargs:
@@ -117,9 +129,50 @@ class Jitted:
             key = self._seen.kind(args)[0]
             if key is not NOT_QUICK:
                 self._quick.setdefault(key, entry)
-        device = _device_of(given.nodes)
+        device = device_of(given.nodes)
         run = entry, [_buffers(given.nodes, device)], device, given.sizes
         return self._run_on(run, args, kwargs)
+
+    def _entry(
+        self, given: Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Entry | Traced:
+        """What is compiled for arguments of a new kind; if it reads what keeps a history, only what
+        was traced."""
+        found = self._openings.find(given)
+        if found is not None:
+            entry, sizes = found
+            return entry.at(sizes)
+        traced, opened = self._traced_open(given)
+        sizes = given.open(opened) or {}
+        if any([node.trace is not None or node.tracked for node in traced.captures]):
+            return traced.at(sizes)
+        entry = _compiled(traced, given, self.roles.donated_nodes(given, args, kwargs))
+        if not sizes:
+            return entry
+        entry = self._openings.add(given, opened, entry)
+        return entry.at({symbol.name: size for symbol, size in sizes.items()})
+
+    def _traced_open(self, given: Arguments) -> tuple[Traced, Sequence[Opened]]:
+        """The function as a func, for all sizes at which it does not look, and which these are.
+
+        What is refused with symbols is tried again with plain sizes, and what is a part of another
+        function, or has symbols of its own, has plain sizes from the start.
+        """
+        nothing = [None] * len(given.nodes)
+        if current_trace() is not None or self.roles.dynamic is not None:
+            return self._traced(given), nothing
+        opened = given.leading()
+        numbers = given.open(opened)
+        if numbers:
+            unseen = Unseen(numbers)
+            try:
+                traced = self._traced(given, unseen)
+            except Exception:
+                unseen.refused = True
+            given.close()
+            if not unseen.refused:
+                return traced, [each if each in unseen.left else None for each in opened]
+        return self._traced(given), nothing
 
     def _run_on(self, run: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a compiled function; what was donated is given away, also if somebody interrupts."""
@@ -156,14 +209,14 @@ class Jitted:
         leaves = [wrap(leaf(each, type_, device, False, line)) for each, type_ in pairs]
         return entry.traced.rebuild(leaves, sizes)
 
-    def _traced(self, given: Arguments) -> Traced:
+    def _traced(self, given: Arguments, unseen: Unseen | None = None) -> Traced:
         """The function as a func, for this kind of arguments."""
 
         def run(values: list[Any]) -> Any:
             args, kwargs = given.rebuilt(values)
             return self.function(*args, **kwargs)
 
-        return trace("jit", run, given.like, _prepare)
+        return trace("jit", run, given.like, partial(_prepare, unseen))
 
     def _record(
         self, traced: Traced, given: Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -190,11 +243,14 @@ class Jitted:
     def explain(self, *args: Any, **kwargs: Any) -> Explanation:
         """What the function does with arguments of this kind, in words."""
         given = self.roles.arguments(args, kwargs)
-        traced = self._traced(given)
-        device = _device_of([*given.nodes, *traced.captures])
+        traced, opened = self._traced_open(given)
+        sizes = given.open(opened) or {}
+        given.sizes |= {symbol.name: size for symbol, size in sizes.items()}
+        device = device_of([*given.nodes, *traced.captures])
         plans = [entry.plans for entry in self._entries.values()]
         donated = self.roles.donated_nodes(given, args, kwargs)
-        return explain_traced(self.function, traced, given, device, plans, donated)
+        func = traced.at(sizes).func
+        return explain_traced(self.function, traced, func, given, device, plans, donated)
 
     def __repr__(self) -> str:
         return f"<jit of {getattr(self.function, '__qualname__', self.function)}>"
@@ -202,7 +258,7 @@ class Jitted:
 
 def _compiled(traced: Traced, given: Arguments, donated: Sequence[int]) -> Entry:
     force(*traced.captures)
-    device = _device_of([*given.nodes, *traced.captures])
+    device = device_of([*given.nodes, *traced.captures])
     types, stages = traced.results, traced.stages
     are_tensors = len(traced.places) == traced.structure.count
     return Entry(
@@ -220,8 +276,11 @@ def _is_random(traced: Traced, given: Arguments) -> bool:
     return len(traced.func.arguments) > len(given.nodes) + len(traced.captures)
 
 
-def _prepare(current: Trace, arguments: list[Node]) -> None:
+def _prepare(unseen: Unseen | None, current: Trace, arguments: list[Node]) -> None:
     """Let data decide sizes, and random numbers come from one more argument, made when needed."""
+    if unseen is not None:
+        current.unseen = unseen
+        unseen.nodes += arguments
     made: list[Node] = []
 
     def hidden_key() -> Node:
@@ -237,7 +296,3 @@ def _buffers(nodes: Sequence[Node], device: Device) -> list[Any]:
     """The buffers of computed nodes, all of one device."""
     found = [node.buffer for node in nodes if node.device is device and node.buffer is not None]
     return found if len(found) == len(nodes) else [moved(node, device) for node in nodes]
-
-
-def _device_of(nodes: Sequence[Node]) -> Device:
-    return next((node.device for node in nodes if node.device is not None), current_device())

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..ir.builder import Builder
 from ..ir.declare import Op
-from ..ir.dims import Dim
 from ..ir.errors import IRError, Unmet
 from ..ir.func import Func
 from ..ir.locations import UNKNOWN, Location
@@ -21,6 +20,8 @@ from ..ir.tensor import Constant
 from ..ir.types import Tensor as TensorType
 from .caller import user_line
 from .errors import ArgumentError, DeviceError, fail
+from .symbolic import is_open
+from .unseen import current_unseen
 
 if TYPE_CHECKING:
     from ..ir.dtypes import DType
@@ -77,7 +78,7 @@ class Node:
 _serials = count(1)
 next_serial = _serials.__next__
 _make = object.__new__
-_KNOWN: dict[tuple[Any, ...], tuple[Any, tuple[Any, ...], bool]] = {}
+_KNOWN: dict[tuple[Any, ...], tuple[Any, tuple[Any, ...], bool, bool]] = {}
 _KNOWN_AT_MOST = 1 << 16
 _CONSTANTS: dict[Number, Node] = {}
 
@@ -91,15 +92,31 @@ def record(
     types: Any = None,
 ) -> Node:
     """The node of an operation; its results' types are stated where regions or `cls` need it."""
+    unseen = None
     if types is None:
-        key = (cls, tuple([operand.type for operand in operands]), attributes)
-        known = _KNOWN.get(key)
-        if known is None:
-            known = _learn(*key)
-        types, attributes, is_open = known
+        types, kept, has_symbols, is_symbolic = _known(cls, operands, attributes)
+        if is_symbolic and (unseen := current_unseen()) is not None:
+            attributes = unseen.asked(cls, operands, attributes)
+            types, kept, has_symbols, _ = _known(cls, operands, attributes)
+        attributes = kept
     else:
-        is_open = False
-    trace = _running_trace() if is_open else None
+        has_symbols = False
+        if (unseen := current_unseen()) is not None:
+            attributes, regions, types = unseen.stated(cls, operands, attributes, regions, types)
+    trace, device, tracked = _home(cls, operands, _running_trace() if has_symbols else None)
+    node = _make(Node)
+    node.cls, node.operands, node.attributes, node.type = cls, operands, attributes, types
+    node.regions, node.captures = regions, captures
+    node.location, node.serial = user_line(), next_serial()
+    node.trace, node.device, node.tracked = trace, device, tracked
+    node.history = node.buffer = None
+    if unseen is not None:
+        unseen.nodes.append(node)
+    return node
+
+
+def _home(cls: Any, operands: tuple[Node, ...], trace: Trace | None) -> Any:
+    """The innermost trace of an operation, `trace` or one inside; its device; if it is tracked."""
     device = None
     tracked = False
     for operand in operands:
@@ -115,13 +132,7 @@ def record(
             if device is not None:
                 _two_devices(cls, operands)
             device = operand.device
-    node = _make(Node)
-    node.cls, node.operands, node.attributes, node.type = cls, operands, attributes, types
-    node.regions, node.captures = regions, captures
-    node.location, node.serial = user_line(), next_serial()
-    node.trace, node.device, node.tracked = trace, device, tracked
-    node.history = node.buffer = None
-    return node
+    return trace, device, tracked
 
 
 def record_parts(cls: Any, operands: tuple[Node, ...], *rest: Any, **named: Any) -> list[Node]:
@@ -194,8 +205,19 @@ def robbed(node: Node, location: Location) -> None:
     node.buffer = None
 
 
+def _known(cls: Any, operands: tuple[Node, ...], attributes: tuple[Any, ...]) -> Any:
+    """The result types and canonical attributes of an operation; whether they have symbols, and
+    whether it has to do with any."""
+    types = tuple([operand.type for operand in operands])
+    known = _KNOWN.get((cls, types, attributes))
+    if known is None:
+        unseen = current_unseen()
+        known = _learn(cls, types, attributes if unseen is None else unseen.known(attributes))
+    return known
+
+
 def _learn(cls: type[Op], types: tuple[Any, ...], attributes: tuple[Any, ...]) -> Any:
-    """The result types and canonical attributes, as the op's own rules give them."""
+    """The same, as the op's own rules give it."""
     func = Func("one", types)
     try:
         given = _grouped(cls, func.arguments, attributes)
@@ -205,8 +227,9 @@ def _learn(cls: type[Op], types: tuple[Any, ...], attributes: tuple[Any, ...]) -
     made = results[0].owner
     found = [result.type for result in results]
     kept = made.attributes if isinstance(made, cls) else attributes  # else it was folded
-    is_open = _is_open(kept) or any([_is_open(each.shape) for each in found])
-    entry = (tuple(found) if len(found) > 1 else found[0]), kept, is_open
+    has_symbols = is_open((kept, *found))
+    types_made = tuple(found) if len(found) > 1 else found[0]
+    entry = types_made, kept, has_symbols, has_symbols or is_open((attributes, *types))
     if len(_KNOWN) >= _KNOWN_AT_MOST:
         _KNOWN.clear()
     return _KNOWN.setdefault((cls, types, attributes), entry)
@@ -217,13 +240,6 @@ def _running_trace() -> Trace | None:
     from .trace import current_trace
 
     return current_trace()
-
-
-def _is_open(part: Any) -> bool:
-    """Whether a symbolic size is among attributes, or in a shape."""
-    if part.__class__ is tuple:
-        return any([_is_open(each) for each in part])
-    return isinstance(part, Dim)
 
 
 def _grouped(cls: type[Op], values: tuple[Any, ...], attributes: tuple[Any, ...]) -> list[Any]:

@@ -26,6 +26,7 @@ from .methods import Methods
 from .node import Leaf, leaf
 from .pending import remember
 from .trace import refuse_value
+from .unseen import looked_at, shown
 
 if TYPE_CHECKING:
     from .backward import Gradients
@@ -44,7 +45,9 @@ class Tensor(Methods, Handle):
     @property
     def shape(self) -> tuple[int, ...]:
         """The sizes of the axes."""
-        return self.node.type.shape
+        node = self.node
+        shape = node.type.shape
+        return shape if node.trace is None else shown(shape, node.trace.unseen)
 
     @property
     def dtype(self) -> DType:
@@ -59,7 +62,7 @@ class Tensor(Methods, Handle):
     @property
     def size(self) -> int:
         """How many elements."""
-        return product(self.node.type.shape)  # pyright: ignore[reportReturnType]
+        return product(looked_at(self.node.type.shape))
 
     @property
     def itemsize(self) -> int:
@@ -155,7 +158,7 @@ class Tensor(Methods, Handle):
     def __len__(self) -> int:
         if not self.node.type.shape:
             fail(DTypeError, "len", "a tensor of rank 0 has no length", self)
-        size: Any = self.node.type.shape[0]
+        size: Any = looked_at(self.node.type.shape[0])
         if not isinstance(size, int):
             problem = f"the size {size} is not a plain number here"
             fail(ShapeError, "len", problem, self, hint="compute with `x.shape[0]`")

@@ -20,6 +20,7 @@ from .node import Node, argument, next_serial
 
 if TYPE_CHECKING:
     from .bounds import Bounds
+    from .unseen import Unseen
 
 
 class Trace:
@@ -28,12 +29,13 @@ class Trace:
     `hidden_key` makes the argument that is the key of its random numbers, if the function has one
     of its own; `make_index` makes what counts the times that its ops run for one run of the
     function around it; `axis_name` is what a `vmap` calls its axis; `bounds` are the sizes that its
-    data decide, where it may have such.
+    data decide, where it may have such; `unseen` those at which nobody has looked, here or in the
+    functions around it.
     """
 
     __slots__ = (
         "arguments", "axis_name", "bounds", "depth", "draws", "ended", "hidden_key", "kind",
-        "location", "make_index", "outer", "serial",
+        "location", "make_index", "outer", "serial", "unseen",
     )  # fmt: skip
 
     def __init__(self, kind: str) -> None:
@@ -48,6 +50,7 @@ class Trace:
         self.make_index: Callable[[], Node] | None = None
         self.axis_name: str | None = None
         self.bounds: Bounds | None = None
+        self.unseen: Unseen | None = None if outer is None else outer.unseen
         self.draws = 0
 
     def __enter__(self) -> Trace:
@@ -63,6 +66,8 @@ class Trace:
         """One argument more."""
         node = argument(len(self.arguments), type_, self, device, number)
         self.arguments.append(node)
+        if self.unseen is not None:
+            self.unseen.nodes.append(node)
         return node
 
     def refuse(self) -> NoReturn:

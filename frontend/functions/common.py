@@ -8,6 +8,7 @@ Never: an operation that the function itself is about.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import zip_longest
 from numbers import Real
 from operator import index
 from typing import Any
@@ -27,6 +28,7 @@ from ..errors import ArgumentError, AxisError, DTypeError, ShapeError, fail
 from ..handle import Handle, wrap
 from ..node import Node, constant, leaf, number_type, record
 from ..shortage import out_of_memory
+from ..unseen import UnseenShape, looked_at
 
 Number = bool | int | float | complex
 Shape = tuple[Size, ...]
@@ -165,6 +167,9 @@ def broadcast_all(name: str, nodes: Sequence[Node]) -> list[Node]:
     first = nodes[0].type
     if all(node.type is first for node in nodes):
         return [*nodes]
+    for node in nodes:
+        if node.trace is not None and node.trace.ended:
+            node.trace.refuse()
     shape = broadcast_shape(name, *[node.type.shape for node in nodes])
     return [broadcast_node(node, shape) for node in nodes]
 
@@ -172,6 +177,8 @@ def broadcast_all(name: str, nodes: Sequence[Node]) -> list[Node]:
 def broadcast_shape(name: str, *shapes: Shape) -> Shape:
     """The shape to which all are stretched: sizes are equal, or 1, counted from the last axis."""
     rank = max(map(len, shapes))
+    if not _stretch(shapes):
+        shapes = looked_at(shapes)
     result: list[Size] = [1] * rank
     for shape in shapes:
         for place, size in enumerate(shape, rank - len(shape)):
@@ -186,6 +193,12 @@ def broadcast_shape(name: str, *shapes: Shape) -> Shape:
                     "`bs.expand_dims` adds an axis of size 1",
                 )  # fmt: skip
     return tuple(result)
+
+
+def _stretch(shapes: Sequence[Shape]) -> bool:
+    """Whether shapes certainly broadcast, whatever their symbols stand for."""
+    columns = zip_longest(*[reversed(shape) for shape in shapes], fillvalue=1)
+    return all([len({*sizes} - {1}) < 2 for sizes in columns])
 
 
 def broadcast_node(node: Node, shape: Shape) -> Node:
@@ -313,6 +326,8 @@ def as_real(value: Any, name: str, what: str) -> float:
 
 def as_shape(shape: Any, name: str) -> Shape:
     """A shape of an integer, a tuple or a list."""
+    if isinstance(shape, UnseenShape):
+        return shape.sizes
     listed = shape if isinstance(shape, tuple | list) else (shape,)
     return tuple(as_size(size, name) for size in listed)
 

@@ -26,6 +26,7 @@ from ..errors import ArgumentError, ShapeError, expect_functions, fail
 from ..functions.common import as_node, refuse_dtype
 from ..handle import wrap
 from ..node import Node, record_parts
+from ..unseen import looked_at
 from .trace import Program, Tensors, traced
 
 Gradient = Callable[..., Any]
@@ -70,7 +71,7 @@ class Kernel:
         """The results, recorded as one operation."""
         nodes = [tensor.node for tensor in tensors]
         program = self._program(nodes, settings)
-        shapes = [node.type.shape for node in nodes]
+        shapes = looked_at(tuple([node.type.shape for node in nodes]))
         try:
             sizes = bind(program.func, shapes)
             check_shapes(program.func, shapes, sizes)
