@@ -63,6 +63,7 @@ def choice(expected: str, words: Mapping[str, Any], listed: str = "") -> Kind:
 def list_of(item: Kind) -> Kind:
     """A list of values of one kind; equal lists are one object."""
     interned: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    known: dict[int, tuple[Any, ...]] = {}  # the same by their ids, which are told without a look
 
     def parse(scanner: Scanner) -> list[Any]:
         scanner.expect("[")
@@ -72,9 +73,13 @@ def list_of(item: Kind) -> Kind:
         return f"[{', '.join(map(item.text, value))}]"
 
     def accept(value: Any) -> tuple[Any, ...]:
+        if known.get(id(value)) is value:
+            return value
         items = tuple(map(item.normalise, value if isinstance(value, _LISTS) else _refuse(value)))
-        # Python calls `[true]` and `[1]` equal; as lists of anything they are two.
-        return items if item is ANY else interned.setdefault(items, items)
+        if item is ANY:  # Python calls `[true]` and `[1]` equal; as lists of anything they are two.
+            return items
+        found = interned.setdefault(items, items)
+        return known.setdefault(id(found), found)
 
     return Kind(f"a list, each {item.expected}", parse, text, accept=accept)
 
@@ -124,7 +129,7 @@ class Frozen(Mapping[str, Any]):
         return hash(self._identity)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Frozen) and self._identity == other._identity
+        return other.__class__ is Frozen and self._identity == other._identity
 
 
 def _ref(value: Any) -> Ref:

@@ -38,16 +38,17 @@ class Builder:
 
     def emit(self, cls: type[Op], *arguments: Any, **named: Any) -> AnyValue:
         """The first result of an op of class `cls`."""
-        return self.emit_all(cls, *arguments, **named)[0]
+        try:
+            return cls.build(self, *arguments, **named)[0]
+        except (Unmet, ValueError) as problem:
+            raise self._refused(cls, arguments, problem) from None
 
     def emit_all(self, cls: type[Op], *arguments: Any, **named: Any) -> tuple[AnyValue, ...]:
         """All results of an op of class `cls`."""
         try:
             return cls.build(self, *arguments, **named)
         except (Unmet, ValueError) as problem:
-            types = [str(each.type) for each in arguments if isinstance(each, Value)]  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]
-            shown = f" (operands: {', '.join(types)})" if types else ""
-            raise VerifyError(f"{cls.name}: {problem}{shown}", self.location) from None
+            raise self._refused(cls, arguments, problem) from None
 
     def nest(self, types: Iterable[Type] = ()) -> "Builder":
         """A builder for the block of a region-to-be, whose ops may reuse those standing here."""
@@ -82,6 +83,11 @@ class Builder:
         """Say that what is built from now on stands for these ops too, and keeps their lines."""
         for other in others:
             self.location = self.location.union(other.location)
+
+    def _refused(self, cls: type[Op], arguments: Iterable[Any], problem: Exception) -> VerifyError:
+        types = [str(each.type) for each in arguments if isinstance(each, Value)]  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]
+        shown = f" (operands: {', '.join(types)})" if types else ""
+        return VerifyError(f"{cls.name}: {problem}{shown}", self.location)
 
     def constants(self, cls: type[Op], payloads: Sequence[Any]) -> tuple[AnyValue, ...]:
         """What an op folded to, as constants of its dialect."""

@@ -200,12 +200,13 @@ def _place_fields(cls: type[Op]) -> None:
     for role in Role:
         what, fields = role.name.lower(), tuple(each for each in cls.fields if each.role is role)
         setattr(cls, f"{what}_fields", fields)
-        grouped = any(field.many for field in fields[:-1])
-        for place, field in enumerate(fields):
-            where = f"op.{role.value}[{place}{':' * field.many}]"
-            if grouped:
-                where = f"operand_groups(op)[{place}][1][{':' if field.many else 0}]"
-            setattr(cls, field.name, property(_reader(where), doc=f"The {what} {field.name}."))
+        place, lists = "0", 0
+        for field in fields:  # of lists before others, the last attribute has the lengths
+            after = f"{place} + {f'op.attributes[-1][{lists}]' if field.many else 1}"
+            slot = f"{place}:{after if field is not fields[-1] else ''}" if field.many else place
+            doc = f"The {what} {field.name}."
+            setattr(cls, field.name, property(_reader(f"op.{role.value}[{slot}]"), doc=doc))
+            place, lists = after, lists + field.many
     cls.segmented = any(field.many for field in cls.operand_fields[:-1])
     rule = cls.shape_rule = getattr(cls, "infer", None)
     cls.infer_arguments = tuple(signature(rule).parameters) if rule is not None else ()
@@ -215,7 +216,7 @@ def _place_fields(cls: type[Op]) -> None:
 
 @cache
 def _reader(where: str) -> Callable[[BareOp], Any]:
-    return eval(f"lambda op: {where}", {"operand_groups": operand_groups})
+    return eval(f"lambda op: {where}")
 
 
 def _problems(cls: type[Op]) -> Iterator[str]:

@@ -22,7 +22,7 @@ from ..ir.types import Array, View
 from ..ir.values import AnyValue, Block, Op
 from .copying import copy_func
 from .meaning import named_by_meaning
-from .touched import blocks_in, owner_of, touched
+from .touched import PARTS, blocks_in, owner_of, touched
 
 Key = tuple[str, int]
 """What a kernel means, and how many numbers its grid has."""
@@ -122,7 +122,7 @@ class _Gatherer:
     def _see(self, op: Op) -> None:
         if isinstance(op, step.Allocate):
             self.fresh[op.array] = [op]
-        elif isinstance(op, step.View | step.Row):
+        elif isinstance(op, PARTS):
             self._view(op)
         elif isinstance(op, step.Free):
             self._free(op)

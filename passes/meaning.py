@@ -6,14 +6,17 @@ Never: a proof: funcs of different texts may do the same, and have different nam
 
 import re
 from collections.abc import Hashable, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from string import digits
 from typing import Any
 
+from ..ir.dims import Size, Symbol, substitute
 from ..ir.func import Func
 from ..ir.printer import print_func
+from ..ir.types import Type
 from ..ir.values import AnyValue
+from .copying import resized_attributes, resized_settings, resized_type
 
 HEAD = re.compile(r"@\w+(<[^(]*>)?")
 """The name of a func, and its sizes with their bounds, where its text begins."""
@@ -28,22 +31,39 @@ def named_by_meaning(func: Func, bounded: bool = True) -> str:
 
 
 def structure_of(func: Func) -> Hashable | None:
-    """What is equal for funcs of the same ops on the same sizes, and quickly found; None where ops
-    have regions."""
+    """What is equal for funcs that differ in names alone, and found more quickly than a name; None
+    where ops have regions."""
+    sizes = {each: _size(place, each) for place, each in enumerate(func.symbols)}
+
+    @cache
+    def resize(size: Size) -> Size:
+        return substitute(size, sizes)
+
+    @cache
+    def type_of(type_: Type) -> Type:
+        return resized_type(type_, resize)
+
     places: dict[AnyValue, int] = {}
-    parts: list[Any] = [func.attributes]
+    parts: list[Any] = [resized_settings(func.attributes, resize), *sizes.values()]
     for argument in func.arguments:
         places[argument] = len(places)
-        parts.append(argument.type)
+        parts.append(type_of(argument.type))
     for op in func.body:
         if op.regions:
             return None
         operands = tuple([places[operand] for operand in op.operands])
-        parts.append((op.__class__, operands, op.attributes))
+        attributes = op.attributes and resized_attributes(op, resize)
+        parts.append((op.__class__, operands, attributes))
         for result in op.results:
             places[result] = len(places)
-            parts.append(result.type)
+            parts.append(type_of(result.type))
     return tuple(parts)
+
+
+@lru_cache(1024)
+def _size(place: int, symbol: Symbol) -> Symbol:
+    """What stands for the size that a func names at a place."""
+    return Symbol(f"size{place}", symbol.minimum, symbol.maximum, symbol.multiple)
 
 
 @lru_cache(1024)

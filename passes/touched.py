@@ -12,6 +12,8 @@ from ..ir import step
 from ..ir.values import AnyValue, Block, Op, walk
 
 Values = Iterable[AnyValue]
+PARTS = (step.View, step.Row)
+"""The ops that show a part of an array."""
 
 
 class Touched(NamedTuple):
@@ -23,8 +25,10 @@ class Touched(NamedTuple):
 
 def owner_of(array: AnyValue) -> AnyValue:
     """The array of which this one shows a part."""
-    while isinstance(array.op, step.View | step.Row):
-        array = array.op.array
+    op = array.op
+    while isinstance(op, PARTS):
+        array = op.array
+        op = array.op
     return array
 
 

@@ -62,12 +62,17 @@ class Launch(StepOp, name="step.launch", effects=(Effect.READ, Effect.WRITE)):
         return [Group(*part) for part in zip(*parts, strict=True)]
 
     def check(self) -> None:
-        require(self.count >= 1, f"there are {self.count} groups")
-        for name, part in (("reads", self.reads), ("writes", self.writes), ("grid", self.grid)):
-            shared = len(part) % self.count == 0
-            require(shared, f"{name} has {len(part)} entries for {self.count} groups")
+        if self.groups is not None:
+            self._check_groups(self.groups)
         for size in self.grid:
             check_size(size)
+
+    def _check_groups(self, count: int) -> None:
+        """Refuse lists that so many groups cannot share."""
+        require(count >= 1, f"there are {count} groups")
+        for name, part in (("reads", self.reads), ("writes", self.writes), ("grid", self.grid)):
+            shared = len(part) % count == 0
+            require(shared, f"{name} has {len(part)} entries for {count} groups")
 
     def check_in(self, module: Module) -> None:
         kernel = _kernel(self, module)

@@ -20,6 +20,8 @@ from ...ir.tensor.reduce import Reduction
 from ...ir.values import AnyValue, Op
 from .space import FIRST, Place, Space
 
+REDUCING = (Reduction, ArgReduction)
+
 
 @dataclass(eq=False, slots=True)
 class Param:
@@ -82,7 +84,7 @@ class Node:
     @property
     def reduces(self) -> bool:
         """Whether it is a reduction."""
-        return isinstance(self.op, Reduction | ArgReduction)
+        return self.access is None and isinstance(self.value.op, REDUCING)
 
 
 @dataclass(eq=False, slots=True)

@@ -20,6 +20,7 @@ from ...ir.types import Array, Scalar, Tensor
 from ...ir.values import AnyValue, Block, Op
 from ..copying import copy_func, repeat
 from ..meaning import named_by_meaning, structure_of
+from ..touched import owner_of
 from .contract import contraction_of, tile_contraction
 from .parts import Choice, Part, Stages, Within
 from .schedule import Chooser
@@ -92,13 +93,10 @@ def _tiled(func: Func, choose: Chooser) -> Stages:
 
 def _shared(func: Func, choose: Chooser, alike: dict[Hashable, Stages]) -> Stages:
     """The stages of the first kernel that does the same; `alike` has them by what tells that."""
-    structure = structure_of(func)
-    if structure in alike:
-        return alike[structure]
-    meaning = named_by_meaning(func)
-    stages = alike.get(meaning) or _tiled(func, choose)
-    alike[structure or meaning] = alike[meaning] = stages
-    return stages
+    meaning = structure_of(func) or named_by_meaning(func)
+    if meaning not in alike:
+        alike[meaning] = _tiled(func, choose)
+    return alike[meaning]
 
 
 def _launches(funcs: Iterable[Func]) -> dict[str, list[step.Launch]]:
@@ -115,18 +113,11 @@ def _check_launch(launch: step.Launch, stages: Stages) -> None:
     """Refuse what a tensor kernel may be handed and a tile kernel may not."""
     if any(isinstance(read.type, Scalar) for read in launch.reads):
         raise Refused("it reads a size of the host")
-    writes = [_owner(write) for write in launch.writes]
+    writes = [owner_of(write) for write in launch.writes]
     for number, read in enumerate(launch.reads):
-        owner = _owner(read)
+        owner = owner_of(read)
         if owner in writes and (number, writes.index(owner)) not in stages.in_place:
             raise Refused("it works in place, and reads again what it has written")
-
-
-def _owner(array: AnyValue) -> AnyValue:
-    """The array of which this is a part."""
-    while isinstance(array.op, step.View | step.Row):
-        array = array.op.array
-    return array
 
 
 class _Launcher:
