@@ -63,7 +63,7 @@ def choice(expected: str, words: Mapping[str, Any], listed: str = "") -> Kind:
 def list_of(item: Kind) -> Kind:
     """A list of values of one kind; equal lists are one object."""
     interned: dict[tuple[Any, ...], tuple[Any, ...]] = {}
-    known: dict[int, tuple[Any, ...]] = {}  # the same by their ids, which are told without a look
+    canonical = frozenset(item.canonical)
 
     def parse(scanner: Scanner) -> list[Any]:
         scanner.expect("[")
@@ -73,13 +73,11 @@ def list_of(item: Kind) -> Kind:
         return f"[{', '.join(map(item.text, value))}]"
 
     def accept(value: Any) -> tuple[Any, ...]:
-        if known.get(id(value)) is value:
-            return value
-        items = tuple(map(item.normalise, value if isinstance(value, _LISTS) else _refuse(value)))
-        if item is ANY:  # Python calls `[true]` and `[1]` equal; as lists of anything they are two.
-            return items
-        found = interned.setdefault(items, items)
-        return known.setdefault(id(found), found)
+        items = tuple(value if isinstance(value, _LISTS) else _refuse(value))
+        if not canonical.issuperset(map(type, items)):
+            items = tuple(map(item.normalise, items))
+        # Python calls `[true]` and `[1]` equal; as lists of anything they are two.
+        return items if item is ANY else interned.setdefault(items, items)
 
     return Kind(f"a list, each {item.expected}", parse, text, accept=accept)
 

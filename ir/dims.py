@@ -34,6 +34,10 @@ class Polynomial(dict[Monomial, int]):
         sums = self | {each: self.get(each, 0) + scale * by for each, by in other.items()}
         return Polynomial({each: by for each, by in sums.items() if by})
 
+    def minus(self, other: Polynomial) -> Polynomial:
+        """`self - other`"""
+        return self.plus(other, -1)
+
     def times(self, other: Polynomial) -> Polynomial:
         """`self * other`"""
         total = Polynomial()
@@ -72,6 +76,10 @@ class Polynomial(dict[Monomial, int]):
 
     def size(self) -> Size:
         """The one dim, or the int, that this is."""
+        if len(self) < 2:
+            ((atoms, by),) = self.items() or (((), 0),)
+            if not atoms or len(atoms) == by == 1:
+                return atoms[0] if atoms else by
         recipe = (_sum_of, (frozenset(self.items()),))
         return _INTERNED.get(recipe) or _sum_of(*recipe[1])
 
@@ -99,7 +107,7 @@ class Dim:
         return _both(Polynomial.times, self, other) if isinstance(other, _SIZES) else NotImplemented
 
     def __sub__(self, other: Size) -> Size:
-        return self + -other
+        return _both(Polynomial.minus, self, other) if isinstance(other, _SIZES) else NotImplemented
 
     def __rsub__(self, other: int) -> Size:
         return -self + other
@@ -162,7 +170,7 @@ def ceil_div(dividend: Size, divisor: Size) -> Size:
     if whole:  # (x*y + z) / y -> x + z / y
         return whole.size() + ceil_div(above.plus(whole.times(below), -1).size(), divisor)
     added = above.get((), 0)
-    inner = dividend - added
+    inner = dividend - added if added else dividend
     if isinstance(inner, Atom) and inner.recipe[0] is ceil_div:  # (x / y + c) / z
         inside, by = inner.parts
         if interval(by * divisor)[0] > 0:  # -> (x + c*y) / (y*z)
@@ -244,9 +252,11 @@ def _reduced(above: Polynomial, below: Polynomial) -> tuple[Polynomial, Polynomi
     """A fraction that is rounded up, without what all of its terms have in common."""
     # A constant between two multiples of what divides all else counts as the greater one.
     step = gcd(above.step(), below.step(), below.get((), 0))
-    above = above.plus(terms_of(-above.get((), 0) % step))
+    if rest := -above.get((), 0) % step:
+        above = above.plus(terms_of(rest))
     scale = gcd(*above.values(), *below.values())
-    above, below = above.over((), scale), below.over((), scale)
+    if scale != 1:
+        above, below = above.over((), scale), below.over((), scale)
     for atom in next(iter(below)):
         if atom.low > 0 and all(atom in monomial for monomial in chain(above, below)):
             above, below = above.over((atom,)), below.over((atom,))
@@ -292,11 +302,6 @@ def _make(kind: Any, recipe: Any, parts: Any, ends: Any, step: int, text: str, *
 
 
 def _sum_of(terms: frozenset[tuple[Monomial, int]]) -> Size:
-    if not any(atoms for atoms, _ in terms):
-        return sum(by for _, by in terms)
-    (monomial, number), *others = terms
-    if len(monomial) == number == 1 and not others:
-        return monomial[0]
     if len(terms) > MAX_TERMS or any(len(atoms) > MAX_DEGREE for atoms, _ in terms):
         raise DimError(f"a dim has at most {MAX_TERMS} terms, of degree {MAX_DEGREE} at most")
     # Positive terms before negative ones, each by text; the constant last.

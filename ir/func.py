@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import InitVar, dataclass, field
 from typing import Any
 
-from .attributes import Frozen
+from .attributes import MAPPING, Frozen
 from .declare import BareOp, Op, Operands
 from .dims import Symbol
 from .locations import UNKNOWN, Location
@@ -41,7 +41,7 @@ class Func:
     body: Block = field(init=False)
 
     def __post_init__(self, types: Iterable[Type]) -> None:
-        self.attributes = Frozen(self.attributes)
+        self.attributes = MAPPING.normalise(self.attributes)
         self.body = Block(types, self)
 
     @property

@@ -90,12 +90,13 @@ class Shaped(Type):
         return self.__class__(shape, self.dtype)
 
     def check(self) -> None:
-        require(self.rank <= MAX_RANK, f"a rank of {self.rank} is more than {MAX_RANK}")
+        if self.rank > MAX_RANK:
+            raise Unmet(f"a rank of {self.rank} is more than {MAX_RANK}")
         for size in self.shape:
             check_size(size)
-        known = prod(max(size, 1) for size in self.shape if isinstance(size, int))
-        too_many = f"{list(self.shape)} of {self.dtype} needs more than 2^63 - 1 bytes"
-        require(known * self.dtype.itemsize <= MAX_SIZE, too_many)
+        known = prod([max(size, 1) for size in self.shape if isinstance(size, int)])
+        if known * self.dtype.itemsize > MAX_SIZE:
+            raise Unmet(f"{list(self.shape)} of {self.dtype} needs more than 2^63 - 1 bytes")
 
 
 class Tensor(Shaped, keyword="tensor"):

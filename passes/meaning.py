@@ -44,7 +44,8 @@ def structure_of(func: Func) -> Hashable | None:
         return resized_type(type_, resize)
 
     places: dict[AnyValue, int] = {}
-    parts: list[Any] = [resized_settings(func.attributes, resize), *sizes.values()]
+    settings = func.attributes and resized_settings(func.attributes, resize)
+    parts: list[Any] = [settings, *sizes.values()]
     for argument in func.arguments:
         places[argument] = len(places)
         parts.append(type_of(argument.type))

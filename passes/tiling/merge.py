@@ -13,7 +13,10 @@ from math import prod
 from ...ir import tensor
 from ...ir.tensor.arg_reduce import ArgReduction
 from .kernel import Kernel, Node, Param
-from .space import FIRST, Place, Space
+from .space import FIRST, Index, Place, Space
+
+Uses = list[tuple[Place, bool]]
+"""Where a param is read or written, and whether all of it is."""
 
 
 def order_axes(kernel: Kernel) -> None:
@@ -36,14 +39,13 @@ def order_axes(kernel: Kernel) -> None:
 def merge_axes(kernel: Kernel, firsts: Iterable[int] = ()) -> Mapping[int, int]:
     """Merge what can be merged, but `firsts` with the axes before them, and see the params
     accordingly; the new number of each axis."""
-    space = kernel.space
+    space, places = kernel.space, _accesses(kernel)
     groups: list[list[int]] = []
     for axis in range(len(space.sizes)):
-        if axis and axis not in firsts and _joins(kernel, axis - 1):
+        if axis and axis not in firsts and _joins(kernel, places.values(), axis - 1):
             groups[-1].append(axis)
         else:
             groups.append([axis])
-    places = dict(_accesses(kernel))
     mapping = {axis: number for number, group in enumerate(groups) for axis in group}
     sizes = tuple(prod(space.sizes[axis] for axis in group) for group in groups)
     reduced = tuple(dict.fromkeys(mapping[axis] for axis in space.reduced))
@@ -55,18 +57,18 @@ def merge_axes(kernel: Kernel, firsts: Iterable[int] = ()) -> Mapping[int, int]:
     return mapping
 
 
-def _accesses(kernel: Kernel) -> Iterable[tuple[Param, list[tuple[Place, bool]]]]:
-    """For each param, where it is read or written, and whether all of it is."""
-    found: dict[Param, list[tuple[Place, bool]]] = {}
+def _accesses(kernel: Kernel) -> dict[Param, Uses]:
+    """The uses of each param."""
+    found: dict[Param, Uses] = {}
     for node in kernel.nodes:
         if node.access is not None:
             found.setdefault(node.access.param, []).append((node.access.at, node.access.plain))
     for output in kernel.outputs:
         found.setdefault(output.param, []).append((output.at, True))
-    return found.items()
+    return found
 
 
-def _joins(kernel: Kernel, axis: int) -> bool:
+def _joins(kernel: Kernel, accesses: Iterable[Uses], axis: int) -> bool:
     """Whether an axis and the next one are traversed together by everybody."""
     reduced = kernel.space.reduced
     if kernel.chunk is not None and axis == 0:
@@ -76,10 +78,10 @@ def _joins(kernel: Kernel, axis: int) -> bool:
     both = {axis, axis + 1}
     if any(both & _counted(kernel, node) for node in kernel.nodes):
         return False
-    return all(_joined(uses, axis) for _, uses in _accesses(kernel))
+    return all(_joined(uses, axis) for uses in accesses)
 
 
-def _joined(uses: list[tuple[Place, bool]], axis: int) -> bool:
+def _joined(uses: Uses, axis: int) -> bool:
     """Whether one param is always read along both axes in order, or along neither."""
     orders = [[index.axis for index in place if index.axis is not None] for place, _ in uses]
     wanted = [[each for each in order if each in (axis, axis + 1)] for order in orders]
@@ -120,15 +122,17 @@ def _regroup(kernel: Kernel, param: Param, place: Place, groups: set[frozenset[i
 
 def renumber(kernel: Kernel, mapping: Mapping[int, int], space: Space) -> None:
     """Give the axes of the space other numbers; several may become one."""
+    kernel.space = space
+    if all(axis == number for axis, number in mapping.items()):
+        return
 
     @cache  # most nodes stand at the same few places
     def moved(place: Place) -> Place:
         return tuple(
-            index if index.axis is None else replace(index, axis=mapping[index.axis])
+            index if index.axis is None else Index(mapping[index.axis], index.start, index.step)
             for index in place
         )
 
-    kernel.space = space
     for node in kernel.nodes:
         node.axes = tuple(sorted({mapping[axis] for axis in node.axes}))
         node.varies = frozenset(mapping[axis] for axis in node.varies)

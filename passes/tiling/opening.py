@@ -40,7 +40,7 @@ class Heading:
 
     def plus(self, suffix: str) -> "Heading":
         """The heading of a func that does a part of the work."""
-        return replace(self, name=f"{self.name}_{suffix}")
+        return Heading(f"{self.name}_{suffix}", self.location, self.schedule)
 
 
 @dataclass(frozen=True, slots=True)
