@@ -72,7 +72,7 @@ class Builder:
                     at.block.move(found, at.before)
                 found.location = found.location.union(self.location)
                 return found.results
-            if any(operand.block is at.block for operand in key[1]):
+            if any([operand.block is at.block for operand in key[1]]):
                 break
             owner = at.block.parent_op  # the op that this block is a region of, or None as yet
             above = owner.block if owner is not None else None

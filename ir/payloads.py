@@ -49,7 +49,7 @@ class Number(Payload):
 
     def __new__(cls, value: PythonNumber, dtype: DType) -> Any:
         # Python calls -0.0 and 0.0 equal.
-        exact = _pack(value.real, value.imag) if isinstance(value, float | complex) else value
+        exact = _pack(value.real, value.imag) if isinstance(value, (float, complex)) else value
         key = (dtype, value.__class__, exact)
         return _SPELLED.get(key) or _SPELLED.setdefault(key, payload(_stored(value, dtype), dtype))
 

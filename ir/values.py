@@ -96,7 +96,7 @@ class Op:
     @property
     def unused(self) -> bool:
         """Whether nobody reads a result."""
-        return not any(result.uses for result in self.results)
+        return not any([result.uses for result in self.results])
 
     def precedes(self, other: "Op") -> bool:
         """Whether this op comes before `other`, which may lie deeper inside a later op."""

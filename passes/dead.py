@@ -34,8 +34,10 @@ def sweep(block: Block, journal: Journal | None = None) -> None:
 
 def removable(op: Op) -> bool:
     """Whether nobody reads the op, and nothing in it has an effect."""
-    return op.unused and all(
-        each.pure or (each.terminator and each is not op) for each in walk([op])
+    return (
+        op.pure
+        and op.unused
+        and (not op.regions or all(each.pure or each.terminator for each in walk([op])))
     )
 
 

@@ -8,18 +8,18 @@ import re
 from collections.abc import Hashable, Mapping
 from functools import cache, lru_cache
 from hashlib import sha256
-from string import digits
 from typing import Any
 
 from ..ir.dims import Size, Symbol, substitute
 from ..ir.func import Func
 from ..ir.printer import print_func
-from ..ir.types import Type
+from ..ir.types import Shaped, Type
 from ..ir.values import AnyValue
-from .copying import resized_attributes, resized_settings, resized_type
+from .copying import resized_settings
 
 HEAD = re.compile(r"@\w+(<[^(]*>)?")
 """The name of a func, and its sizes with their bounds, where its text begins."""
+COUNTED = re.compile(r"\d")
 
 
 def named_by_meaning(func: Func, bounded: bool = True) -> str:
@@ -40,8 +40,10 @@ def structure_of(func: Func) -> Hashable | None:
         return substitute(size, sizes)
 
     @cache
-    def type_of(type_: Type) -> Type:
-        return resized_type(type_, resize)
+    def type_of(type_: Type) -> object:
+        if not isinstance(type_, Shaped):
+            return type_
+        return (type_.__class__, type_.dtype, *map(resize, type_.shape))
 
     places: dict[AnyValue, int] = {}
     settings = func.attributes and resized_settings(func.attributes, resize)
@@ -53,8 +55,7 @@ def structure_of(func: Func) -> Hashable | None:
         if op.regions:
             return None
         operands = tuple([places[operand] for operand in op.operands])
-        attributes = op.attributes and resized_attributes(op, resize)
-        parts.append((op.__class__, operands, attributes))
+        parts.append((op.__class__, operands, resized_settings(op.attributes, resize)))
         for result in op.results:
             places[result] = len(places)
             parts.append(type_of(result.type))
@@ -84,11 +85,11 @@ def _renamed(text: str, names: Mapping[str, str]) -> str:
         word = found[0]
         return word if before.isalnum() or before in "_%@" else names.get(word, word)
 
-    return _words(frozenset([name.rstrip(digits) for name in names])).sub(other, text)
+    return _words(frozenset([COUNTED.split(name, 1)[0] for name in names])).sub(other, text)
 
 
 @lru_cache(1024)
 def _words(stems: frozenset[str]) -> re.Pattern[str]:
-    """What finds words that begin so and end with digits, or without any: sizes are mostly counted,
-    and one expression serves many kernels."""
-    return re.compile(rf"(?:{'|'.join(map(re.escape, sorted(stems)))})\d*(?!\w)")
+    """What finds words that begin so, and then end or are counted: most sizes are, and what is
+    named after them, so that one expression serves many kernels."""
+    return re.compile(rf"(?:{'|'.join(map(re.escape, sorted(stems)))})(?:\d\w*)?(?!\w)")

@@ -16,6 +16,7 @@ from ...ir.dims import Dim, DimError, Size, Symbol, substitute
 from ...ir.errors import Unmet
 from ...ir.func import Func
 from ...ir.payloads import Array, Number, Payload
+from ...ir.tensor.elementwise import Elementwise
 from ...ir.types import Tensor, Type
 from ...ir.values import AnyValue, Block, Op
 from .classes import Classes, DimClass, Part, Parts
@@ -23,6 +24,7 @@ from .numbers import becomes_argument, number_everywhere
 from .recording import Recording, size_places
 
 ARGUMENT_NAME = "number"
+ALIKE = (Elementwise, tensor.Select, tensor.Cast)
 
 
 class Rebuilt(NamedTuple):
@@ -52,13 +54,22 @@ def rebuild(func: Func, recording: Recording) -> Rebuilt:
             rebuilding.op(op)
         for made in rebuilding.made_of:
             op = rebuilding.made_of[made]
-            made.__class__.verify(made)
+            if not _is_alike(made):
+                made.__class__.verify(made)
     except (Unmet, DimError) as problem:
         raise Misfit(op, _involved(func, op, recording), str(problem)) from None
     made, values = rebuilding.made, rebuilding.names.values
     made.symbols = (*func.symbols, *values)
     sizes = {symbol.name: value for symbol, value in values.items()}
     return Rebuilt(made, sizes, tuple(rebuilding.scalars))
+
+
+def _is_alike(op: DeclaredOp) -> bool:
+    """Whether an op asks of sizes only that all of its tensors have the same, and they do: all else
+    that is asked of it, the op of the recording has."""
+    if not isinstance(op, ALIKE):
+        return False
+    return len({value.type.shape for value in (*op.operands, *op.results)}) == 1
 
 
 def _involved(func: Func, op: Op | None, recording: Recording) -> Iterable[Part]:

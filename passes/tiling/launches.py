@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from ...ir import step, tensor
+from ...ir.attributes import Shape
 from ...ir.builder import Builder
 from ...ir.dims import Size, Symbol, interval, substitute
 from ...ir.func import Func, Module, Yield
@@ -175,6 +176,7 @@ class _Resize:
 
     def __init__(self, sizes: Mapping[Symbol, Size]) -> None:
         self.sizes, self.found = sizes, dict[Size, Size]()
+        self.shapes: dict[Shape, Shape] = {}
 
     def __call__(self, size: Size) -> Size:
         if isinstance(size, int):
@@ -182,6 +184,12 @@ class _Resize:
         if size not in self.found:
             self.found[size] = substitute(size, self.sizes)
         return self.found[size]
+
+    def shape(self, shape: Shape) -> Shape:
+        """What a shape is there."""
+        if shape not in self.shapes:
+            self.shapes[shape] = tuple(map(self, shape))
+        return self.shapes[shape]
 
     def also(self, known: Mapping[Symbol, Size]) -> "_Resize":
         """The same, where more symbols are known."""
@@ -193,7 +201,7 @@ def _launch_all(builder: Builder, stages: Stages, arrays: list[AnyValue], resize
     """Launch stages on arrays, with rooms that live as long as that takes."""
     rooms: list[AnyValue] = []
     for type_ in stages.rooms:
-        shape = tuple(map(resize, type_.shape))
+        shape = resize.shape(type_.shape)
         rooms.append(builder.emit_all(step.Allocate, Array(shape, type_.dtype))[0])
     for stage in stages.stages:
         if isinstance(stage, Choice):
@@ -206,7 +214,7 @@ def _launch_all(builder: Builder, stages: Stages, arrays: list[AnyValue], resize
             continue
         taken = _views(builder, stage.reads, [*arrays, *rooms], resize)
         given = _views(builder, stage.writes, [*arrays, *rooms], resize)
-        grid = tuple(map(resize, stage.grid))
+        grid = resize.shape(stage.grid)
         builder.emit_all(step.Launch, taken, given, kernel=stage.func.name, grid=grid)
     for room in rooms:
         builder.emit_all(step.Free, room)
@@ -237,7 +245,7 @@ def _views(
     made: list[AnyValue] = []
     for part in parts:
         array, offset = arrays[part.array], resize(part.offset)
-        shape = tuple(map(resize, part.shape))
+        shape = resize.shape(part.shape)
         same = offset == 0 and array.type.shape == shape
         made.append(array if same else builder.emit(step.View, array, offset=offset, shape=shape))
     return made

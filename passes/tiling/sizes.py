@@ -9,24 +9,14 @@ symbol of its own.
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import prod
 from typing import Any
 
 from ...ir import tile
 from ...ir.attributes import Shape
 from ...ir.builder import Builder
-from ...ir.dims import (
-    MAX_SIZE,
-    Atom,
-    Dim,
-    Size,
-    Symbol,
-    ceil_div,
-    interval,
-    maximum,
-    minimum,
-    symbols,
-)
+from ...ir.dims import MAX_SIZE, Atom, Dim, Size, Symbol, ceil_div, maximum, minimum, symbols
 from ...ir.dtypes import DType, i64
 from ...ir.payloads import Number
 from ...ir.values import AnyValue
@@ -66,16 +56,26 @@ class Names:
         return self.fresh.get(size, size)
 
 
-def _symbol(size: Size, taken: set[str]) -> Symbol:
+def _symbol(size: Dim, taken: set[str]) -> Symbol:
     """A new symbol for a size, named after it."""
-    name = re.sub(r"\W+", "_", str(size)).strip("_")
-    name = f"size_{name}"[:40] if name[:1].isdigit() else name[:40]
+    name = _name(size)
     while name in taken:
         name += "_"
     taken.add(name)
-    low, high = interval(size)
-    multiple = size.multiple if isinstance(size, Dim) else 1
-    return Symbol(name, max(low, 0), min(high, MAX_SIZE), max(multiple, 1))
+    return _named(size, name)
+
+
+@lru_cache(4096)
+def _name(size: Dim) -> str:
+    """A size in words."""
+    name = re.sub(r"\W+", "_", str(size)).strip("_")
+    return f"size_{name}"[:40] if name[:1].isdigit() else name[:40]
+
+
+@lru_cache(4096)
+def _named(size: Dim, name: str) -> Symbol:
+    """The symbol of that name, for what a size may be."""
+    return Symbol(name, max(size.low, 0), min(size.high, MAX_SIZE), max(size.multiple, 1))
 
 
 @dataclass(slots=True)
