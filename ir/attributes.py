@@ -63,7 +63,6 @@ def choice(expected: str, words: Mapping[str, Any], listed: str = "") -> Kind:
 def list_of(item: Kind) -> Kind:
     """A list of values of one kind; equal lists are one object."""
     interned: dict[tuple[Any, ...], tuple[Any, ...]] = {}
-    canonical = frozenset(item.canonical)
 
     def parse(scanner: Scanner) -> list[Any]:
         scanner.expect("[")
@@ -74,7 +73,7 @@ def list_of(item: Kind) -> Kind:
 
     def accept(value: Any) -> tuple[Any, ...]:
         items = tuple(value if isinstance(value, _LISTS) else _refuse(value))
-        if not canonical.issuperset(map(type, items)):
+        if {*map(type, items)}.difference(item.canonical):
             items = tuple(map(item.normalise, items))
         # Python calls `[true]` and `[1]` equal; as lists of anything they are two.
         return items if item is ANY else interned.setdefault(items, items)

@@ -204,8 +204,8 @@ def _place_fields(cls: type[Op]) -> None:
         for field in fields:  # of lists before others, the last attribute has the lengths
             after = f"{place} + {f'op.attributes[-1][{lists}]' if field.many else 1}"
             slot = f"{place}:{after if field is not fields[-1] else ''}" if field.many else place
-            doc = f"The {what} {field.name}."
-            setattr(cls, field.name, property(_reader(f"op.{role.value}[{slot}]"), doc=doc))
+            reader = _reader(f"op.{role.value}[{slot}]")
+            setattr(cls, field.name, property(reader, doc=f"The {what} {field.name}."))
             place, lists = after, lists + field.many
     cls.segmented = any(field.many for field in cls.operand_fields[:-1])
     rule = cls.shape_rule = getattr(cls, "infer", None)

@@ -34,10 +34,6 @@ class Polynomial(dict[Monomial, int]):
         sums = self | {each: self.get(each, 0) + scale * by for each, by in other.items()}
         return Polynomial({each: by for each, by in sums.items() if by})
 
-    def minus(self, other: Polynomial) -> Polynomial:
-        """`self - other`"""
-        return self.plus(other, -1)
-
     def times(self, other: Polynomial) -> Polynomial:
         """`self * other`"""
         total = Polynomial()
@@ -107,7 +103,8 @@ class Dim:
         return _both(Polynomial.times, self, other) if isinstance(other, _SIZES) else NotImplemented
 
     def __sub__(self, other: Size) -> Size:
-        return _both(Polynomial.minus, self, other) if isinstance(other, _SIZES) else NotImplemented
+        known = isinstance(other, _SIZES)
+        return _both(Polynomial.plus, self, other, -1) if known else NotImplemented
 
     def __rsub__(self, other: int) -> Size:
         return -self + other
@@ -244,19 +241,17 @@ def terms_of(size: Size) -> Polynomial:
 
 
 @lru_cache(1 << 14)
-def _both(how: Callable[..., Polynomial], one: Size, other: Size) -> Size:
-    return how(terms_of(one), terms_of(other)).size()
+def _both(how: Callable[..., Polynomial], one: Size, other: Size, *scale: int) -> Size:
+    return how(terms_of(one), terms_of(other), *scale).size()
 
 
 def _reduced(above: Polynomial, below: Polynomial) -> tuple[Polynomial, Polynomial]:
     """A fraction that is rounded up, without what all of its terms have in common."""
     # A constant between two multiples of what divides all else counts as the greater one.
     step = gcd(above.step(), below.step(), below.get((), 0))
-    if rest := -above.get((), 0) % step:
-        above = above.plus(terms_of(rest))
+    above = above.plus(terms_of(-above.get((), 0) % step))
     scale = gcd(*above.values(), *below.values())
-    if scale != 1:
-        above, below = above.over((), scale), below.over((), scale)
+    above, below = above.over((), scale), below.over((), scale)
     for atom in next(iter(below)):
         if atom.low > 0 and all(atom in monomial for monomial in chain(above, below)):
             above, below = above.over((atom,)), below.over((atom,))

@@ -34,8 +34,7 @@ def print_func(func: Func, *, locations: bool = False, numbered: bool = False) -
 def print_op(op: Op) -> str:
     """One op as it stands in its func, without the contents of its regions."""
     printer = _Printer(locations=False)
-    func = func_of(op.block) if op.block is not None else None
-    if func is not None:
+    if op.block is not None and (func := func_of(op.block)) is not None:
         printer.func(func)
     regions = "".join(f" {printer.arguments(region)} {{ … }}" for region in op.regions)
     return printer.head(op) + regions + printer.tail(op)

@@ -100,10 +100,7 @@ class Rules:
 
 def fold(op: Op, rewriter: Rewriter) -> Replacement:
     """f(constants) -> constants"""
-    for operand in op.operands:
-        if not operand.owner.is_constant:
-            return None
-    payloads = op.fold()
+    payloads = op.fold() if all([each.owner.is_constant for each in op.operands]) else None
     return None if payloads is None else rewriter.constants(op.__class__, payloads)
 
 
@@ -129,13 +126,9 @@ def _work_off(worklist: Worklist, rules: Rules, func: Func, entries: list[Entry]
         block = op.block
         if block is None:
             continue
-        for result in op.results:
-            if result.uses:
-                break
-        else:
-            if op.pure:
-                worklist |= dict.fromkeys(op.detach())
-                continue
+        if op.pure and op.unused:
+            worklist |= dict.fromkeys(op.detach())
+            continue
         if rewriter.block is not block:
             rewriter.move_to(block)
         for rule, function in rules.of(op.__class__):
@@ -163,8 +156,7 @@ def _replace(rule: str, op: BareOp, new: Values, worklist: Worklist) -> bool:
             raise _refusal(rule, op, values)
         value.name = value.name or result.name
         worklist |= replace(result, value)
-    for maker in op.detach():
-        worklist[maker] = None
+    worklist |= dict.fromkeys(op.detach())
     return True
 
 

@@ -90,8 +90,7 @@ class Shaped(Type):
         return self.__class__(shape, self.dtype)
 
     def check(self) -> None:
-        if self.rank > MAX_RANK:
-            raise Unmet(f"a rank of {self.rank} is more than {MAX_RANK}")
+        require(self.rank <= MAX_RANK, f"a rank of {self.rank} is more than {MAX_RANK}")
         for size in self.shape:
             check_size(size)
         known = prod([max(size, 1) for size in self.shape if isinstance(size, int)])
