@@ -29,8 +29,8 @@ from brimstone.runtime.host import shared_host
 from brimstone.runtime.steps import prepare
 from brimstone.targets.llvm.code import Code
 from brimstone.targets.llvm.compile import compile_text
-from brimstone.targets.llvm.lower import name_of
 from brimstone.targets.llvm.machines import host
+from brimstone.targets.llvm.naming import name_of
 from brimstone.targets.llvm.printer import print_llvm
 from brimstone.targets.llvm.program import Preparation, Program
 from brimstone.targets.llvm.schedules import chooser

@@ -15,7 +15,7 @@ from ..ir.attributes import Frozen
 from ..ir.dtypes import DType
 from ..ir.facts import Facts
 from ..ir.func import Func
-from ..ir.loop import LINE
+from ..ir.shared.lines import LINE
 from ..ir.types import View
 from ..ir.values import AnyValue, Block
 from .copying import copy_func

@@ -10,14 +10,13 @@ from ..declare import Attr, Effect, Operand, Result, among, same_as
 from ..dtypes import boolean
 from ..errors import ExecutionError, require
 from ..payloads import Array
+from ..shared.lines import LINE
 from ..types import Buffer, Scalar, Vec
 from .base import INDICES, VALUES, LoopOp
 from .bounds import checked, contiguous, read_lanes, write_lanes
 from .memory import require_element
 
 MASK = frozenset({boolean})
-LINE = 64
-"""The bytes of a line of the caches."""
 
 
 class LoadVector(LoopOp, name="loop.load_vector", effects=(Effect.READ,)):

@@ -6,7 +6,7 @@ Never: a kernel that is lowered, compiled or stored twice.
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -14,26 +14,14 @@ from typing import Any
 
 from ...ir.errors import IRError
 from ...ir.func import Func
-from ...ir.locations import Location
-from ...ir.printer import print_func
-from ...passes.bind_cpu import Refused
-from ...passes.reproducer import FOLDER_VARIABLE, write_aside
 from .cache import Cache, default_cache, key_of
 from .compile import CompileError
 from .load import load
-from .lower import lower, text_of
-from .machines import host
-from .printer import print_llvm
-from .workers import workers
-from .writer import Refused as NoInstruction
+from .machines import CPU, host
+from .naming import text_of
 
-LINES_AT_MOST = 4
 PACKAGE = Path(__file__).parents[2]
 SOURCES = ("ir", "passes", "targets")
-
-
-class KernelError(IRError):
-    """LLVM does not take a kernel: a bug of ours, with the files that show it."""
 
 
 def build(funcs: Mapping[str, Func], cache: Cache | None = None) -> dict[str, Any]:
@@ -43,25 +31,31 @@ def build(funcs: Mapping[str, Func], cache: Cache | None = None) -> dict[str, An
     objects = {name: code for name, key in keys.items() if (code := cache.get(key)) is not None}
     missing = [name for name in funcs if name not in objects]
     refused: dict[str, Any] = {}
-    texts = [text_of(funcs[name], name) for name in missing]
-    for name, made in zip(missing, workers().compile(texts, machine), strict=True):
+    for name, made in zip(missing, compiled(funcs, missing, machine), strict=True):
         if isinstance(made, CompileError):
-            refused[name] = reason(funcs[name], name, str(made))
+            refused[name] = why_not(funcs[name], name, str(made))
         else:
             cache.put(keys[name], made)
             objects[name] = made
     return refused | (linked(objects, missing, funcs) if objects else {})
 
 
-def reason(func: Func, name: str, message: str) -> IRError:
-    """Why a kernel that was not compiled has no code, in the user's lines; if it should have some,
-    that is an error."""
-    try:
-        loops = lower(func, host(), name)
-        text = print_llvm([loops], host())
-    except (Refused, NoInstruction) as refusal:
-        return refusal
-    raise failure(loops, text, message)
+def compiled(
+    funcs: Mapping[str, Func], names: Sequence[str], machine: CPU
+) -> Sequence[bytes | CompileError]:
+    """The objects of kernels, or why there are none; what makes them is loaded only now."""
+    if not names:
+        return []
+    from .workers import workers
+
+    return workers().compile([text_of(funcs[name], name) for name in names], machine)
+
+
+def why_not(func: Func, name: str, message: str) -> IRError:
+    """Why a kernel has no code; who knows that is loaded only now, too."""
+    from .failures import reason
+
+    return reason(func, name, message)
 
 
 def linked(
@@ -72,32 +66,14 @@ def linked(
         return dict(load([*objects.values()], [*objects]))
     except RuntimeError as problem:  # something is called that is not there
         name = next(iter([*compiled, *objects]))
-        raise reason(funcs[name], name, str(problem)) from problem
-
-
-def failure(func: Func, text: str, message: str) -> KernelError:
-    """The error for a func that LLVM refuses, with what it was given in files beside each other."""
-    folder = Path(os.environ.get(FOLDER_VARIABLE) or ".").absolute()
-    path = folder / f"{func.name}.ll"
-    folder.mkdir(parents=True, exist_ok=True)
-    write_aside(path, text)
-    write_aside(path.with_suffix(".ir"), print_func(func))
-    what = f"LLVM refuses the kernel @{func.name}: {message.strip()}"
-    where = f"what LLVM was given is in {path}, from what is in {path.with_suffix('.ir')}"
-    return KernelError(f"{what}\n{where}", _lines(func))
-
-
-def _lines(func: Func) -> Location:
-    """The first lines of the user's program that the kernel comes from."""
-    location = func.location
-    for op in func.walk():
-        location = location.union(op.location)
-    return Location(*location[:LINES_AT_MOST])
+        raise why_not(funcs[name], name, str(problem)) from problem
 
 
 @cache
 def sources() -> str:
     """What tells one state of the compiler's own files from another."""
-    paths = sorted(path for folder in SOURCES for path in (PACKAGE / folder).rglob("*.py"))
-    states = [(str(path), (about := path.stat()).st_size, about.st_mtime_ns) for path in paths]
+    walked = [each for folder in SOURCES for each in os.walk(PACKAGE / folder)]
+    paths = [os.path.join(path, name) for path, _, names in walked for name in names]
+    files = sorted(path for path in paths if path.endswith(".py"))
+    states = [(path, (about := os.stat(path)).st_size, about.st_mtime_ns) for path in files]
     return sha256(repr(states).encode()).hexdigest()

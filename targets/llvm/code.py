@@ -20,7 +20,7 @@ from ...passes.past_caches import past_caches
 from ..notes import NOTES
 from .build import build
 from .kernel import Kernel
-from .lower import name_of
+from .naming import name_of
 from .sharing import effort_of
 
 KNOWN_AT_MOST = 4096

@@ -16,8 +16,8 @@ import numpy as np
 from ...ir.dims import Size, Symbol, evaluate
 from ...ir.dtypes import DType
 from ...ir.func import Func
-from ...ir.loop.places import GRID_AXES
 from ...ir.payloads import Array
+from ...ir.tile.ids import MAX_GRID_RANK
 from ...ir.types import View
 from ..script import ALIGNMENT, Launch
 from .load import FFI
@@ -63,7 +63,7 @@ class Kernel(NamedTuple):
         threads: int,
     ) -> Launch:
         """A launch, but for its slots."""
-        first, second, third = (*grid, *[1] * (GRID_AXES - len(grid)))
+        first, second, third = (*grid, *[1] * (MAX_GRID_RANK - len(grid)))
         counts = first, second, third
         axis, chunks = cut(self.size(shapes) * self.effort, counts, threads)
         scratch, room = self.room(self.symbols(shapes, given))

@@ -33,7 +33,7 @@ class Cpu:
 
     def account(self, module: Module, names: Sequence[str]) -> Account:
         """What was fused, and how each kernel is launched."""
-        from .road import account
+        from .accounts import account
 
         return account(module, names, self.host)
 

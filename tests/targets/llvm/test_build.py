@@ -8,13 +8,15 @@ import pytest
 
 from brimstone.ir.func import Func
 from brimstone.ir.parser import parse
-from brimstone.targets.llvm import build as building
+from brimstone.targets.llvm import failures
 from brimstone.targets.llvm import lower as lowering
-from brimstone.targets.llvm.build import KernelError, build
+from brimstone.targets.llvm.build import build
 from brimstone.targets.llvm.cache import Cache
 from brimstone.targets.llvm.compile import CompileError
-from brimstone.targets.llvm.lower import lower, name_of, text_of
+from brimstone.targets.llvm.failures import KernelError
+from brimstone.targets.llvm.lower import lower
 from brimstone.targets.llvm.machines import host
+from brimstone.targets.llvm.naming import name_of, text_of
 from brimstone.targets.llvm.workers import Workers
 from kit.loops import loops
 from kit.machine_code import call
@@ -103,7 +105,7 @@ def test_an_error_names_the_lines_and_the_files(
     text: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BRIMSTONE_REPRODUCERS", str(tmp_path / "new"))
-    for module in (building, lowering):
+    for module in (failures, lowering):
         monkeypatch.setattr(module, "print_llvm", lambda funcs, machine: text)
     with pytest.raises(KernelError, match=r"model\.py:7, model\.py:8: .*@broken") as error:
         build({"broken": store(1)}, Cache(None))

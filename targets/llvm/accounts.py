@@ -1,0 +1,67 @@
+"""What `compile_step` makes of a module, in words.
+
+Comes in: a module whose main func is on the tensor floor. Goes out: its `Account`.
+Never: a kernel that is compiled.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+from ...ir.func import Func, Module
+from ...passes.bind_cpu import Refused
+from ...passes.complex_to_real import names_of_parts
+from ...passes.copying import copy_func
+from ...passes.gather_launches import gather_launches
+from ...passes.meaning import named_by_meaning
+from ...passes.past_caches import past_caches
+from ...passes.tiling import tile
+from ..account import Account, make_account
+from ..script import Host
+from .lower import lower
+from .machines import host as processor
+from .planned import memory_of
+from .printer import print_llvm
+from .program import PAST_CACHES
+from .road import compile_step, fused
+from .schedules import chooser
+from .writer import Refused as NoInstruction
+
+
+def account(module: Module, names: Sequence[str], host: Host) -> Account:
+    """What `compile_step` makes of a module, in words; `names` are those of its arguments."""
+    program = compile_step(module, host)
+    parts = fused(module)
+    tiled = tile(parts.module, chooser(processor()))
+    funcs = {name: tiled.module[name] for name in tiled.kernels}
+    alike = {name: named_by_meaning(func) for name, func in funcs.items()}
+    one_of = {meaning: name for name, meaning in alike.items()}
+    reasons = {meaning: refusal(funcs[name]) for meaning, name in one_of.items()}
+    refused = {name: reasons[meaning] for name, meaning in alike.items() if reasons[meaning]}
+    runs = "kernels run one after the other"
+    _, *kernels = tiled.module
+    together = gather_launches(Module([copy_func(tiled.module.main), *kernels])).together
+    if len(parts.part.clusters.graph.func.arguments) > len(names):
+        names = names_of_parts(module.main, names)
+    interpreted = {**tiled.refused, **refused}
+    made = make_account(runs, parts, tiled, together, interpreted, names, _versions(funcs))
+    return replace(made, memory=partial(memory_of, program))
+
+
+def refusal(func: Func) -> str:
+    """Why there is no code of a kernel of tiles; empty if there is. Nothing is compiled."""
+    try:
+        print_llvm([lower(func, processor())], processor())
+    except (Refused, NoInstruction) as reason:
+        return str(reason)
+    return ""
+
+
+def _versions(funcs: Mapping[str, Func]) -> dict[str, str]:
+    """What other versions of kernels are for."""
+    large = f"writes results of {PAST_CACHES >> 20} MiB or more past the caches"
+    return {
+        name: large
+        for name, func in funcs.items()
+        if past_caches(func, range(len(func.arguments))) is not None
+    }
