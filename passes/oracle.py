@@ -20,6 +20,7 @@ from ..ir.func import Func, Module
 from ..ir.interpreter import interpret
 from ..ir.payloads import Array, number_text
 from ..ir.types import Scalar, Shaped, Type
+from .admitted import admitted
 
 SIZES = (0, 1, 2, 7, 33)
 BLOCKS_AT_MOST = 10_000
@@ -104,12 +105,6 @@ def choose_sizes(func: Func) -> list[dict[str, int]]:
             chosen.append(sizes)
     least = {symbol.name: symbol.low for symbol in func.symbols}
     return chosen or ([least] if _possible(func, least) else [])
-
-
-def admitted(symbol: Symbol, size: int) -> int:
-    """The size nearest to `size` that a symbol may have."""
-    rounded_up = -(-size // symbol.multiple) * symbol.multiple
-    return min(max(rounded_up, symbol.low), symbol.high)
 
 
 def random_arguments(

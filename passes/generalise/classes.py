@@ -26,7 +26,7 @@ from ...ir.dims import (
 )
 from ...ir.locations import UNKNOWN, Location
 from ...ir.values import Op
-from ..oracle import admitted
+from ..admitted import admitted
 
 Part: TypeAlias = Union[int, Dim, "DimClass"]
 Parts: TypeAlias = tuple[Part, ...]

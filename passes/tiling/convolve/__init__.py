@@ -13,6 +13,17 @@ large windows (`deep`). `reading` reads images, `elements` has the loops over wi
 over lines of output pixels; `summing` and `storing` make and store sums. `plan` chooses.
 """
 
-from .plan import tile_convolution
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["tile_convolution"]
+from ....ir.func import Func
+from ..schedule import Chooser
+
+if TYPE_CHECKING:
+    from ..parts import Stages
+
+
+def tile_convolution(func: Func, op: Any, choose: Chooser) -> "Stages":
+    """The stages of a convolution, by `plan`, which is loaded when there is one."""
+    from .plan import tile_convolution
+
+    return tile_convolution(func, op, choose)
