@@ -4,6 +4,7 @@ Comes in: a text that names passes and pipelines. Goes out: steps, and their tex
 Never: an error other than `ParseError`, which shows the place and names what is close.
 """
 
+import difflib
 import re
 import shlex
 from collections.abc import Iterable
@@ -96,8 +97,6 @@ class _PipelineParser(Scanner):
             self.fail_at(start, f"{name}: {problem}")
 
     def _refuse_name(self, what: str, name: str, known: list[str], start: int) -> NoReturn:
-        from difflib import get_close_matches  # only somebody who mistypes waits for it
-
-        close = get_close_matches(name, known, 3)
+        close = difflib.get_close_matches(name, known, 3)
         hint = f"; is it {' or '.join(close)}?" if close else f" (there are: {', '.join(known)})"
         self.fail_at(start, f"there is no {what} named '{name}'{hint if known else ''}")
