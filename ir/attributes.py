@@ -126,7 +126,7 @@ class Frozen(Mapping[str, Any]):
         return hash(self._identity)
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is Frozen and self._identity == other._identity
+        return type(other) is Frozen and self._identity == other._identity
 
 
 def _ref(value: Any) -> Ref:

@@ -71,7 +71,7 @@ def copy_op(
         found = builder.find(key)
         if found is not None:
             return found, ()
-    regions = tuple(Block() for _ in op.regions)
+    regions = tuple([Block() for _ in op.regions])
     types = [result.type for result in op.results]
     location = op.location.union(builder.location)
     copied = op.__class__(operands, op.attributes, types, regions, location)
@@ -112,7 +112,7 @@ class _Copier:
         while pending:
             ops, target, before = pending.pop()
             for op in ops:
-                regions = tuple(Block() for _ in op.regions)
+                regions = tuple([Block() for _ in op.regions])
                 target.insert(self.op(op, regions), before)
                 pairs = zip(op.regions, regions, strict=True)
                 pending += [(self.fill(inner, made), made, None) for inner, made in pairs]
@@ -160,7 +160,7 @@ def resized_settings(setting: Any, resize: Resize) -> Any:
         return resize(setting)
     if isinstance(setting, tuple):
         return tuple([resized_settings(each, resize) for each in cast(tuple[Any, ...], setting)])
-    if isinstance(setting, Frozen):
+    if type(setting) is Frozen:
         return Frozen({name: resized_settings(each, resize) for name, each in setting.items()})
     return setting
 

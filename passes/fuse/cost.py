@@ -72,6 +72,7 @@ def moved(shape: Shape, dtype: DType) -> float:
     return count(shape) * dtype.itemsize
 
 
+@cache
 def effort(cls: type | None) -> float:
     """What an op costs for each of its elements; None is a copy, which costs nothing."""
     if cls is None or issubclass(cls, _PLAIN):

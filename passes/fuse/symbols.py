@@ -115,8 +115,8 @@ def _note(setting: Any, found: dict[Dim, None]) -> None:
     """Note all open sizes in an attribute."""
     if isinstance(setting, Dim):
         found[setting] = None
-    elif isinstance(setting, Frozen):
-        _note(tuple(setting.values()), found)
     elif isinstance(setting, tuple):
         for each in cast(tuple[Any, ...], setting):
             _note(each, found)
+    elif type(setting) is Frozen:
+        _note(tuple(setting.values()), found)

@@ -35,7 +35,7 @@ def moves(op: Op) -> bool:
 
 def reshape_before_move(chain: Sequence[Op]) -> int | None:
     """The last reshape before a view that moves places, which needs its axes as they are there."""
-    moving = max((place for place, op in enumerate(chain) if moves(op)), default=0)
+    moving = max([place for place, op in enumerate(chain) if moves(op)], default=0)
     reshapes = [at for at, op in enumerate(chain[:moving]) if isinstance(op, tensor.Reshape)]
     return reshapes[-1] if reshapes else None
 

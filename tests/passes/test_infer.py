@@ -10,11 +10,12 @@ from brimstone.ir import Rules, parse, print_module, verify
 from brimstone.ir.dims import Size, Symbol, substitute
 from brimstone.ir.func import Func, Module
 from brimstone.ir.interpreter import interpret
+from brimstone.passes.admitted import admitted
 from brimstone.passes.context import Context, Settings
 from brimstone.passes.copying import copy_func
 from brimstone.passes.infer import INFER, infer, rewrite_known
 from brimstone.passes.manager import run_pipeline
-from brimstone.passes.oracle import admitted, choose_sizes, difference, random_arguments
+from brimstone.passes.oracle import choose_sizes, difference, random_arguments
 from kit.cases import read_cases
 from kit.programs import program, random_plans
 
