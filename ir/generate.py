@@ -14,16 +14,16 @@ from typing import Any, cast
 
 from .declare import NO_DEFAULT, Field, Op, Role
 from .errors import Unmet
-from .values import ORDER_GAP, Block, Key, Value
+from .values import ORDER_GAP, Key, Value
 
 TYPE, TYPES = "    type_$x = $x.type", "    type_$x = tuple([each.type for each in $x])"
 REFUSE = """
 if $one{}:
-    raise Unmet(f'$x has type {{$one}}, expected {}')
+    raise wrong_type('$x', $one, {})
 """
-REFUSE_CLASS = REFUSE.format(".__class__ not in types_$x", "{keywords_$x}")
-REFUSE_DTYPE = REFUSE.format(".dtype not in dtypes_$x", "a dtype among {listed_$x}")
-REFUSE_OTHER = REFUSE.format(" is not $ruled", "{$ruled} (from $like)")
+REFUSE_CLASS = REFUSE.format(".__class__ not in types_$x", "keywords_$x")
+REFUSE_DTYPE = REFUSE.format(".dtype not in dtypes_$x", "listed_$x")
+REFUSE_OTHER = REFUSE.format(" is not $ruled", "$ruled, ' (from $like)'")
 NORMALISE = """
 if $x.__class__ not in canonical_$x:
     $x = normal_$x($x)
@@ -34,8 +34,7 @@ if $x.__class__ not in canonical_$x and normal_$x($x) is not $x:
 """
 LOOK_UP = """
 identity = (cls, operands, attributes)
-block = builder.block
-if identity in block.numbering or builder.nested:
+if identity in builder.block.numbering or builder.nested:
     found = builder.find(identity)
     if found is not None:
         return found
@@ -58,17 +57,13 @@ REFUSE_RESULTS = """
 if {}:
     raise wrong_result(op, {})
 """
-APPEND = """
-if builder.before is None and builder.log is None:
-    append(block, op, identity)
-else:
-    builder.insert(op)
-"""
 
 
-def append(block: Block, op: Op, identity: Key) -> None:
-    """Put a new pure op at the end of a block, and number it."""
-    last = block.last
+def append(builder: Any, op: Op, identity: Key) -> None:
+    """Put a new pure op at the point, which mostly is the end of a block, and number it."""
+    if builder.before is not None or builder.log is not None:
+        return builder.insert(op)
+    block, last = builder.block, builder.block.last
     op.block, op.previous, op.next = block, last, None
     if last is None:
         block.first, op.order = op, ORDER_GAP
@@ -102,7 +97,7 @@ def _globals(cls: type[Op]) -> dict[str, Any]:
         names[f"types_{x}"], names[f"default_{x}"] = field.types, field.default
         names[f"keywords_{x}"] = f"{'an' if keywords[:1] in 'aeiou' else 'a'} {keywords}"
         names[f"dtypes_{x}"], names[f"dtype_{x}"] = dtypes, next(iter(dtypes), None)
-        names[f"listed_{x}"] = ", ".join(sorted(dtype.name for dtype in dtypes))
+        names[f"listed_{x}"] = f"a dtype among {', '.join(sorted(each.name for each in dtypes))}"
         if kind is not None:
             names[f"normal_{x}"] = kind.normalise
             names[f"canonical_{x}"] = kind.canonical + (NoneType,) * (field.default is None)
@@ -151,7 +146,7 @@ op.results = results = {_tuple(results, "result_$x")}
 {FOLD.format(_each(operands, CONSTANT, CONSTANTS, " and ")) if cls.foldable else ""}
 {_loop(operands, "$x", "$one.uses[op] = None")}
 {_each(cls.region_fields, "$x.parent = op")}
-{APPEND if cls.numbered else "builder.insert(op)"}
+{"append(builder, op, identity)" if cls.numbered else "builder.insert(op)"}
 return results
 """
 
@@ -236,6 +231,11 @@ def wrong_count(op: Op) -> Unmet:
     """The error for too many or too few operands, attributes, regions or results."""
     counts = (f"{len(getattr(op, role.value))} {role.value}" for role in Role)
     return Unmet(f"it has {', '.join(counts)}")
+
+
+def wrong_type(name: str, found: Any, *expected: Any) -> Unmet:
+    """The error for a type that a field does not take."""
+    return Unmet(f"{name} has type {found}, expected {''.join(map(str, expected))}")
 
 
 def wrong_result(op: Op, expected: tuple[Any, ...]) -> Unmet:
