@@ -64,10 +64,10 @@ class _Group:
     until it is done. `later` counts, for each size in bytes, how many more arrays are allocated
     later for it than are freed later; `owed` are the sizes of which they are fewer."""
 
-    launches: list[step.Launch] = field(default_factory=list[step.Launch])
-    moved: list[Op] = field(default_factory=list[Op])
-    freed: list[step.Free] = field(default_factory=list[step.Free])
-    later: dict[Size, int] = field(default_factory=dict[Size, int])
+    launches: list[step.Launch] = field(default_factory=lambda: [])
+    moved: list[Op] = field(default_factory=lambda: [])
+    freed: list[step.Free] = field(default_factory=lambda: [])
+    later: dict[Size, int] = field(default_factory=lambda: {})
     owed: int = 0
     is_open: bool = True
 

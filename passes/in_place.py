@@ -249,7 +249,7 @@ def _told(kernel: Func) -> dict[AnyValue, set[object]]:
     """On which axes of the grid, and on which rounds of loops, each value depends."""
     told: dict[AnyValue, set[object]] = {}
     for op in kernel.walk():
-        known = set[object]().union(*[told.get(each, ()) for each in op.operands])
+        known = {each for operand in op.operands for each in told.get(operand, ())}
         if isinstance(op, tile.ProgramId):
             known.add(int(op.axis))
         for value in op.results:

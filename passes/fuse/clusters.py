@@ -33,12 +33,12 @@ class Cluster:
     crossed: Group = ()
     alone: bool = False
     product: Node | None = None
-    reads: dict[Source, None] = field(default_factory=dict[Source, None])
-    writes: dict[Source, None] = field(default_factory=dict[Source, None])
-    earlier: dict["Cluster", None] = field(default_factory=dict["Cluster", None])
-    later: dict["Cluster", None] = field(default_factory=dict["Cluster", None])
-    cut: dict[Node, Refuse] = field(default_factory=dict[Node, Refuse])
-    borrowed: dict[Node, None] = field(default_factory=dict[Node, None])
+    reads: dict[Source, None] = field(default_factory=lambda: {})
+    writes: dict[Source, None] = field(default_factory=lambda: {})
+    earlier: dict["Cluster", None] = field(default_factory=lambda: {})
+    later: dict["Cluster", None] = field(default_factory=lambda: {})
+    cut: dict[Node, Refuse] = field(default_factory=lambda: {})
+    borrowed: dict[Node, None] = field(default_factory=lambda: {})
 
     @property
     def rows(self) -> frozenset[int]:
@@ -194,7 +194,8 @@ def _beside(first: Cluster, last: Cluster) -> tuple[set[Cluster], set[Cluster]] 
     after = _after(first, last)
     if isinstance(after, Refuse):
         return after
-    before, pending = set[Cluster](), [last]
+    before: set[Cluster] = set()
+    pending = [last]
     while pending:
         for each in pending.pop().earlier:
             if each.place > first.place and each not in before:

@@ -43,7 +43,7 @@ class Source:
     groups: Groups
     node: "Node | None" = None
     memory: "Source | None" = None
-    readers: list["Node"] = field(default_factory=list["Node"])
+    readers: list["Node"] = field(default_factory=lambda: [])
     leaves: Group = ()
     returned: bool = False
     pinned: bool = False
@@ -81,8 +81,8 @@ class Node:
     kind: Kind
     op: Op | None
     location: Location
-    reads: list[Read] = field(default_factory=list[Read])
-    makes: list[Source] = field(default_factory=list[Source])
+    reads: list[Read] = field(default_factory=lambda: [])
+    makes: list[Source] = field(default_factory=lambda: [])
     groups: Groups = ()
     reduced: Group = ()
     leaves: Group = ()

@@ -46,9 +46,9 @@ class Kernel:
     cluster: Cluster
     reads: list[Seen]
     writes: list[Seen]
-    ops: list[Op] = field(default_factory=list[Op])
-    witnesses: list[Shape] = field(default_factory=list[Shape])
-    parts: list["Part"] = field(default_factory=list["Part"])
+    ops: list[Op] = field(default_factory=lambda: [])
+    witnesses: list[Shape] = field(default_factory=lambda: [])
+    parts: list["Part"] = field(default_factory=lambda: [])
 
     @property
     def location(self) -> Location:

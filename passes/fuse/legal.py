@@ -59,7 +59,8 @@ def arranged(
     space: frozenset[int], reduced: Group, writes: Iterable[Source]
 ) -> Group | Refuse | None:
     """The order of the axes in which all is written; None if all orders will do."""
-    full, rows = set[Group](), set[Group]()
+    full: set[Group] = set()
+    rows: set[Group] = set()
     for source in writes:
         if len(source.leaves) == len(space):
             full.add(source.leaves)

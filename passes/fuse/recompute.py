@@ -72,7 +72,8 @@ def _origins(clusters: Clusters, own: Cluster) -> list[Source]:
 
 def _behind(clusters: Clusters, own: Cluster, source: Source) -> set[Source]:
     """The values of a cluster from which this one follows by maps, up to those that it writes."""
-    found, pending = set[Source](), [source]
+    found: set[Source] = set()
+    pending = [source]
     while pending and len(found) < MOST_RECOMPUTED:
         node = pending.pop().node
         assert node is not None
@@ -152,7 +153,9 @@ def _needs(
 ) -> tuple[list[Node], list[Source]] | None:
     """The nodes that compute a source from memory, and what they read there."""
     assert source.node is not None
-    nodes, inputs, pending = dict[Node, None](), dict[Source, None](), [source.node]
+    nodes: dict[Node, None] = {}
+    inputs: dict[Source, None] = {}
+    pending = [source.node]
     while pending:
         node = pending.pop()
         if node in nodes:

@@ -90,7 +90,8 @@ def _is_sound(func: Func) -> bool:
 
 def _sizes(func: Func) -> tuple[dict[Dim, None], dict[Dim, None]]:
     """The open sizes of shapes, and those that are in attributes with another meaning."""
-    shapes, others = dict[Dim, None](), dict[Dim, None]()
+    shapes: dict[Dim, None] = {}
+    others: dict[Dim, None] = {}
     values = [*func.arguments]
     for op in func.walk():
         values += op.results

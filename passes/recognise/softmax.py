@@ -45,7 +45,7 @@ class Chain:
     changed: AnyValue
     scores: tensor.Contract
     last: Op
-    gone: dict[Op, None] = field(default_factory=dict[Op, None])
+    gone: dict[Op, None] = field(default_factory=lambda: {})
 
     @property
     def rank(self) -> int:

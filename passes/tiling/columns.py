@@ -17,11 +17,11 @@ from .plan import Loop, needed
 class Stretch:
     """One run along the columns; what is kept in it is read again by later ones, and by loops."""
 
-    finished: list[Node] = field(default_factory=list[Node])
-    outputs: list[Output] = field(default_factory=list[Output])
-    computed: list[Node] = field(default_factory=list[Node])
-    reread: list[Node] = field(default_factory=list[Node])
-    kept: list[Node] = field(default_factory=list[Node])
+    finished: list[Node] = field(default_factory=lambda: [])
+    outputs: list[Output] = field(default_factory=lambda: [])
+    computed: list[Node] = field(default_factory=lambda: [])
+    reread: list[Node] = field(default_factory=lambda: [])
+    kept: list[Node] = field(default_factory=lambda: [])
 
 
 def plan_columns(kernel: Kernel, loops: Sequence[Loop]) -> tuple[list[Stretch], list[list[Node]]]:

@@ -30,8 +30,8 @@ class Scope:
 
     builder: Builder
     starts: dict[int, AnyValue]
-    tiles: dict[Node, AnyValue] = field(default_factory=dict[Any, Any])
-    masks: dict[tuple[int, ...], AnyValue] = field(default_factory=dict[Any, Any])
+    tiles: dict[Node, AnyValue] = field(default_factory=lambda: {})
+    masks: dict[tuple[int, ...], AnyValue] = field(default_factory=lambda: {})
 
 
 @dataclass(slots=True)
@@ -45,10 +45,10 @@ class Emitter:
     views: dict[Param, AnyValue]
     depths: dict[int, int]
     rows: int
-    scopes: list[Scope] = field(default_factory=list[Scope])
-    paddings: dict[Node, Number] = field(default_factory=dict[Any, Any])
-    windows: dict[Access, AnyValue] = field(default_factory=dict[Any, Any])
-    found: dict[Node, int] = field(default_factory=dict[Any, Any])
+    scopes: list[Scope] = field(default_factory=lambda: [])
+    paddings: dict[Node, Number] = field(default_factory=lambda: {})
+    windows: dict[Access, AnyValue] = field(default_factory=lambda: {})
+    found: dict[Node, int] = field(default_factory=lambda: {})
 
     def depth(self, node: Node) -> int:
         """The scope that a node is written in."""

@@ -36,7 +36,7 @@ class Tiled:
 
     module: Module
     refused: Mapping[str, str]
-    kernels: Mapping[str, str] = field(default_factory=dict[str, str])
+    kernels: Mapping[str, str] = field(default_factory=lambda: {})
 
 
 def tile(module: Module, choose: Chooser, *, shared: bool = False, given: bool = False) -> Tiled:
@@ -175,7 +175,8 @@ class _Resize:
     """What the sizes of stages are where they are launched, each worked out once."""
 
     def __init__(self, sizes: Mapping[Symbol, Size]) -> None:
-        self.sizes, self.found = sizes, dict[Size, Size]()
+        self.sizes = sizes
+        self.found: dict[Size, Size] = {}
         self.shapes: dict[Shape, Shape] = {}
 
     def __call__(self, size: Size) -> Size:

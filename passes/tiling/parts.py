@@ -51,7 +51,7 @@ class Within:
 
     stages: "Stages"
     arrays: tuple[int, ...]
-    known: Mapping[Symbol, Size] = field(default_factory=dict[Symbol, Size])
+    known: Mapping[Symbol, Size] = field(default_factory=lambda: {})
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ Never: memory; a node that is kept gets it from whoever writes the loops.
 
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from .kernel import Kernel, Node, Output
 from .schedule import COSTLY
@@ -18,11 +17,11 @@ from .space import Index
 class Loop:
     """One run along the reduced axes; `computed` is in program order."""
 
-    reductions: list[Node] = field(default_factory=list[Node])
-    outputs: list[Output] = field(default_factory=list[Output])
-    computed: dict[Node, None] = field(default_factory=dict[Any, None])
-    reread: dict[Node, None] = field(default_factory=dict[Any, None])
-    kept: dict[Node, None] = field(default_factory=dict[Any, None])
+    reductions: list[Node] = field(default_factory=lambda: [])
+    outputs: list[Output] = field(default_factory=lambda: [])
+    computed: dict[Node, None] = field(default_factory=lambda: {})
+    reread: dict[Node, None] = field(default_factory=lambda: {})
+    kept: dict[Node, None] = field(default_factory=lambda: {})
 
 
 def plan_loops(kernel: Kernel) -> list[Loop]:
@@ -50,7 +49,8 @@ def needed(
     kernel: Kernel, roots: Iterable[Node], known: Container[Node] = frozenset()
 ) -> list[Node]:
     """The nodes that these need, but for reductions and what is known, in program order."""
-    found, pending = set[Node](), [*roots]
+    found: set[Node] = set()
+    pending = [*roots]
     while pending:
         node = pending.pop()
         if node not in found and node not in known and not node.reduces:
@@ -79,7 +79,8 @@ def _fill(
     kernel: Kernel, loop: Loop, roots: Iterable[Node], before: list[Loop], costly: set[Node]
 ) -> None:
     """Find what a loop computes, from its roots back, but for what loops before it have kept."""
-    needed, pending = dict[Node, None](), [*roots]
+    needed: dict[Node, None] = {}
+    pending = [*roots]
     while pending:
         node = pending.pop()
         if node in needed:

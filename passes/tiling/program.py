@@ -31,7 +31,7 @@ class Program:
     kernel: Kernel
     emitter: Emitter
     names: Names
-    kept: dict[Node, AnyValue] = field(default_factory=dict[Any, Any])
+    kept: dict[Node, AnyValue] = field(default_factory=lambda: {})
     stored: set[Node] = field(default_factory=set[Any])
 
     def write(self, starts: dict[int, AnyValue], looped: Sequence[int]) -> None:

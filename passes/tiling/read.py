@@ -78,11 +78,11 @@ class _Reader:
 
     func: Func
     space: Space
-    wanted: dict[AnyValue, dict[Place, None]] = field(default_factory=dict[Any, Any])
-    sources: dict[Key, Source] = field(default_factory=dict[Any, Any])
-    asked_at: dict[Source, Location] = field(default_factory=dict[Any, Any])
-    made: dict[Any, Node] = field(default_factory=dict[Any, Node])
-    params: dict[tuple[int, Shape], Param] = field(default_factory=dict[Any, Param])
+    wanted: dict[AnyValue, dict[Place, None]] = field(default_factory=lambda: {})
+    sources: dict[Key, Source] = field(default_factory=lambda: {})
+    asked_at: dict[Source, Location] = field(default_factory=lambda: {})
+    made: dict[Any, Node] = field(default_factory=lambda: {})
+    params: dict[tuple[int, Shape], Param] = field(default_factory=lambda: {})
 
     def demand(self, roots: list[Key]) -> None:
         """Note where each value is read."""
@@ -146,7 +146,7 @@ class _Reader:
         nothing_done = isinstance(op, tensor.Broadcast | Reduction) and operands[0].axes == axes
         if nothing_done:
             return operands[0]
-        varies = frozenset[int]().union(*[each.varies for each in operands])
+        varies = frozenset([axis for each in operands for axis in each.varies])
         level = max([each.level for each in operands], default=0)
         if isinstance(op, tensor.Iota):
             varies = frozenset(_axes((place[op.axis],)))

@@ -85,7 +85,7 @@ class Sizes:
     builder: Builder
     params: list[Param]
     views: list[AnyValue]
-    known: dict[Size, AnyValue] = field(default_factory=dict[Any, Any])
+    known: dict[Size, AnyValue] = field(default_factory=lambda: {})
 
     def number(self, value: Any, dtype: DType = i64) -> AnyValue:
         """A constant."""

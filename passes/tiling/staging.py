@@ -22,8 +22,8 @@ class Staging:
 
     func: Func
     first: int
-    steps: list[Stage | Choice | Within] = field(default_factory=list[Stage | Choice | Within])
-    rooms: list[Tensor] = field(default_factory=list[Tensor])
+    steps: list[Stage | Choice | Within] = field(default_factory=lambda: [])
+    rooms: list[Tensor] = field(default_factory=lambda: [])
 
     @classmethod
     def of(cls, func: Func) -> "Staging":

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import prod
-from typing import Any
 
 from ...ir import tile
 from ...ir.dtypes import DType
@@ -31,9 +30,9 @@ class Streamed(Program):
     """`lines` has the memory of what is known of each column, `sums` that of what is carried."""
 
     wide: int = 0
-    lines: dict[Node, AnyValue] = field(default_factory=dict[Any, Any])
-    sums: dict[Node, list[AnyValue]] = field(default_factory=dict[Any, Any])
-    bounds: list[AnyValue] = field(default_factory=list[AnyValue])
+    lines: dict[Node, AnyValue] = field(default_factory=lambda: {})
+    sums: dict[Node, list[AnyValue]] = field(default_factory=lambda: {})
+    bounds: list[AnyValue] = field(default_factory=lambda: [])
 
     @property
     def column(self) -> int:

@@ -31,7 +31,7 @@ class Packed:
     staging: Staging
     sizes: Heads
     heading: Heading
-    operands: dict[str, Pair] = field(default_factory=dict[str, Pair])
+    operands: dict[str, Pair] = field(default_factory=lambda: {})
 
     def pack(self, name: str, panels: Panels) -> Panels:
         """Pack an operand, for all programs."""

@@ -91,7 +91,8 @@ def _beginning(func: Func, name: str) -> tuple[Func, Builder, dict[AnyValue, Any
 
 def _copy_up_to(value: AnyValue, builder: Builder, values: dict[AnyValue, AnyValue]) -> None:
     """Copy the ops that a value needs and that there are no values of."""
-    needed, pending = set[Op](), [value]
+    needed: set[Op] = set()
+    pending = [value]
     while pending:
         found = pending.pop()
         op = found.op

@@ -57,7 +57,7 @@ class _Names:
     """Symbols for sizes that are none, so that other sizes may follow from them."""
 
     taken: set[str]
-    known: dict[Symbol, Size] = field(default_factory=dict[Symbol, Size])
+    known: dict[Symbol, Size] = field(default_factory=lambda: {})
 
     def named(self, size: Size) -> Size:
         """A size that is known, or a symbol."""
