@@ -21,7 +21,7 @@ from ...ir.tensor.elementwise import Elementwise
 from ...ir.tensor.reduce import Reduction
 from ...ir.values import AnyValue, Op
 from .elementwise import has_form
-from .kernel import Access, Kernel, Node, Output, Param
+from .kernel import REDUCING, Access, Kernel, Node, Output, Param
 from .space import Index, Place, Refused, Space, broadcast_place, find_space, reduced_place
 from .trace import Source, trace
 
@@ -134,7 +134,7 @@ class _Reader:
         """What an op reads, and where, if its result is wanted at a place."""
         if isinstance(op, tensor.Broadcast):
             return [(op.x, broadcast_place(op, place))]
-        if isinstance(op, Reduction | ArgReduction):
+        if isinstance(op, REDUCING):
             return [(op.x, reduced_place(op, place, self.space))]
         if isinstance(op, GIVEN):
             return []
@@ -150,7 +150,7 @@ class _Reader:
         level = max([each.level for each in operands], default=0)
         if isinstance(op, tensor.Iota):
             varies = frozenset(_axes((place[op.axis],)))
-        if isinstance(op, Reduction | ArgReduction):
+        if isinstance(op, REDUCING):
             varies, level = varies - {*self.space.reduced}, level + 1
         return Node(op.results[0], place, axes, operands, varies, level, op.location)
 

@@ -53,7 +53,7 @@ def _are_apart(func: Func) -> bool:
     axes = {axis for axis, count in enumerate(grid) if count != 1}
     told: dict[AnyValue, set[int]] = {}
     for op in func.walk():
-        known = set[int]().union(*[told.get(operand, ()) for operand in op.operands])
+        known = {axis for operand in op.operands for axis in told.get(operand, ())}
         if isinstance(op, tile.ProgramId):
             known = {op.axis}
         if isinstance(op, tile.Atomic | tile.Scatter):
