@@ -29,6 +29,8 @@ from .views import IN_MEMORY, VIEWS, moves, reshape_before_move, walk
 ANOTHER_INDEX = Refuse("reads it at other places than those it computes")
 ANOTHER_SHAPE = Refuse("reads it in a shape whose axes are not made of the same factors")
 
+GIVEN = (*VIEWS, tensor.Iota)
+
 OPERAND = Refuse("a contraction reads its operands from memory")
 WHOLE = Refuse("reads all of it")
 
@@ -79,7 +81,7 @@ class _Maker:
         """Whether an op is no node: a view, a counter, or a constant that is one number."""
         if isinstance(op, tensor.Constant):
             return op.value.dtype not in COMPLEXES and uniform(op.result) is not None
-        return isinstance(op, (*VIEWS, tensor.Iota)) and not _is_complex(op)
+        return isinstance(op, GIVEN) and not _is_complex(op)
 
     def _add(self, op: Op) -> None:
         if isinstance(op, tensor.Constant) and not self.apart:
