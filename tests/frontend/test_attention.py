@@ -49,7 +49,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "bias": {"bias": bs.asarray(RNG.normal(size=(4, 1, 7)))},
     "soft cap": {"soft_cap": 2.0},
     "score": {"score": lambda scores: scores * scores},
-    "all": {"mask": MASK, "bias": bs.ones((5, 7)) * 0.1, "causal": True, "soft_cap": 5.0},
+    "all": {"mask": MASK, "bias": (bs.ones((5, 7)) * 0.1).sync(), "causal": True, "soft_cap": 5.0},
 }
 
 
