@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..ir import tensor as ops
+from ..ir.dims import interval
 from ..ir.facts import Facts
 from ..ir.tensor.arg_reduce import ArgReduction
 from ..ir.tensor.elementwise import Elementwise
@@ -29,6 +30,12 @@ def is_general(cls: Any, types: Sequence[Any], attributes: Sequence[Any]) -> boo
     return rule is not None and rule(types, dict(zip(names, attributes, strict=False)))
 
 
+def may_be_small(made: Any) -> bool:
+    """Whether a result may have an axis of one element or none: functions decide by that."""
+    types = made if isinstance(made, tuple) else (made,)
+    return any([interval(size)[0] < 2 for type_ in types for size in type_.shape if is_open(size)])
+
+
 def _cuts_inside(types: Sequence[Any], given: Mapping[str, Any]) -> bool:
     """A slice lies in every tensor that there may be."""
     facts = Facts()
@@ -36,7 +43,7 @@ def _cuts_inside(types: Sequence[Any], given: Mapping[str, Any]) -> bool:
     return all(
         [
             facts.at_most(0, start)
-            and facts.at_most(1, size)
+            and facts.at_most(0, size)
             and facts.at_most(start + (size - 1) * step + 1, extent)
             for extent, start, size, step in ends
         ]
@@ -45,7 +52,8 @@ def _cuts_inside(types: Sequence[Any], given: Mapping[str, Any]) -> bool:
 
 def _sorts_all(types: Sequence[Any], given: Mapping[str, Any]) -> bool:
     """As much of a line is wanted as there is, or the line has a number."""
-    return given["count"] is None or not is_open((types[0].shape[given["axis"]], given["count"]))
+    count = given.get("count")
+    return count is None or not is_open((types[0].shape[given["axis"]], count))
 
 
 def _convolves_more(types: Sequence[Any], given: Mapping[str, Any]) -> bool:

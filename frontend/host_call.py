@@ -16,10 +16,11 @@ from ..ir.types import Tensor as TensorType
 from ..runtime.kept import functions, identity_of, name_of
 from .dtypes import DType, as_dtype
 from .errors import ArgumentError, expect_functions, fail
-from .functions.common import Shape, as_node, as_shape
+from .functions.common import as_node, as_shape
 from .handle import wrap
 from .node import record_parts
 from .tree import LEAF, Structure, flatten
+from .unseen import current_unseen, shown
 
 
 class ShapeDtype:
@@ -28,7 +29,7 @@ class ShapeDtype:
     __slots__ = ("dtype", "shape")
 
     def __init__(self, shape: Any, dtype: Any) -> None:
-        self.shape: Shape = as_shape(shape, "ShapeDtype")
+        self.shape = shown(as_shape(shape, "ShapeDtype"), current_unseen())
         self.dtype: DType = as_dtype(dtype)
 
     def __repr__(self) -> str:

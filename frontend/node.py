@@ -19,9 +19,9 @@ from ..ir.payloads import Number, PythonNumber
 from ..ir.tensor import Constant
 from ..ir.types import Tensor as TensorType
 from .caller import user_line
-from .errors import ArgumentError, DeviceError, fail
+from .errors import ArgumentError, DeviceError, TracedValueError, fail
 from .symbolic import is_open
-from .unseen import current_unseen
+from .unseen import current_unseen, unseen_by
 
 if TYPE_CHECKING:
     from ..ir.dtypes import DType
@@ -95,15 +95,15 @@ def record(
     unseen = None
     if types is None:
         types, kept, has_symbols, is_symbolic = _known(cls, operands, attributes)
-        if is_symbolic and (unseen := current_unseen()) is not None:
-            attributes = unseen.asked(cls, operands, attributes)
+        if is_symbolic and (unseen := unseen_by(operands)) is not None:
+            attributes = unseen.asked(cls, operands, attributes, types)
             types, kept, has_symbols, _ = _known(cls, operands, attributes)
         attributes = kept
     else:
         has_symbols = False
-        if (unseen := current_unseen()) is not None:
+        if (unseen := unseen_by(operands)) is not None:
             attributes, regions, types = unseen.stated(cls, operands, attributes, regions, types)
-    trace, device, tracked = _home(cls, operands, _running_trace() if has_symbols else None)
+    trace, device, tracked = _home(cls, operands, _running_trace(cls) if has_symbols else None)
     node = _make(Node)
     node.cls, node.operands, node.attributes, node.type = cls, operands, attributes, types
     node.regions, node.captures = regions, captures
@@ -235,11 +235,17 @@ def _learn(cls: type[Op], types: tuple[Any, ...], attributes: tuple[Any, ...]) -
     return _KNOWN.setdefault((cls, types, attributes), entry)
 
 
-def _running_trace() -> Trace | None:
+def _running_trace(cls: Any) -> Trace:
     """What is being traced: a symbolic size belongs to it, or to what is around it."""
     from .trace import current_trace
 
-    return current_trace()
+    trace = current_trace()
+    if trace is None:
+        problem = (
+            "a size is open here, which only the thread that traces a function may compute with"
+        )
+        fail(TracedValueError, getattr(cls, "name", "call"), problem)
+    return trace
 
 
 def _grouped(cls: type[Op], values: tuple[Any, ...], attributes: tuple[Any, ...]) -> list[Any]:
@@ -264,7 +270,7 @@ def _two_devices(cls: type[Op], operands: tuple[Node, ...]) -> None:
     devices = [str(operand.device) for operand in operands if operand.device is not None]
     fail(
         DeviceError,
-        cls.name,
+        getattr(cls, "name", "call"),
         f"the tensors are on different devices: {', '.join(devices)}",
         hint="move one with `.to(device)` first",
     )

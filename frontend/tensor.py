@@ -26,7 +26,7 @@ from .methods import Methods
 from .node import Leaf, leaf
 from .pending import remember
 from .trace import refuse_value
-from .unseen import looked_at, shown
+from .unseen import shown
 
 if TYPE_CHECKING:
     from .backward import Gradients
@@ -47,7 +47,9 @@ class Tensor(Methods, Handle):
         """The sizes of the axes."""
         node = self.node
         shape = node.type.shape
-        return shape if node.trace is None else shown(shape, node.trace.unseen)
+        if node.trace is None or node.trace.unseen is None:
+            return shape
+        return shown(shape, node.trace.unseen, node.trace.ended)
 
     @property
     def dtype(self) -> DType:
@@ -62,7 +64,7 @@ class Tensor(Methods, Handle):
     @property
     def size(self) -> int:
         """How many elements."""
-        return product(looked_at(self.node.type.shape))
+        return product(self.shape)
 
     @property
     def itemsize(self) -> int:
@@ -158,7 +160,7 @@ class Tensor(Methods, Handle):
     def __len__(self) -> int:
         if not self.node.type.shape:
             fail(DTypeError, "len", "a tensor of rank 0 has no length", self)
-        size: Any = looked_at(self.node.type.shape[0])
+        size: Any = self.shape[0]
         if not isinstance(size, int):
             problem = f"the size {size} is not a plain number here"
             fail(ShapeError, "len", problem, self, hint="compute with `x.shape[0]`")

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 from ..ir import tensor as ops
 from ..ir.dims import Size, Symbol, substitute
 from ..ir.tensor.control import ControlOp
-from .general import is_general
-from .symbolic import resized, symbols_in
+from .general import is_general, may_be_small
+from .symbolic import is_open, resized, symbols_in
 from .tree import register
 
 if TYPE_CHECKING:
@@ -62,12 +62,12 @@ class Unseen:
         self.nodes.clear()
 
     def asked(
-        self, cls: Any, operands: Sequence[Node], attributes: tuple[Any, ...]
+        self, cls: Any, operands: Sequence[Node], attributes: tuple[Any, ...], made: Any
     ) -> tuple[Any, ...]:
         """The attributes of an operation, which has looked at its sizes if it is not the same for
-        all there may be."""
+        all there may be, or if what is `made` may have an axis of one element or none: a fact."""
         types = tuple([operand.type for operand in operands])
-        if not is_general(cls, types, attributes):
+        if may_be_small(made) or not is_general(cls, types, attributes):
             self.look((attributes, types))
         return self.known(attributes)
 
@@ -85,16 +85,33 @@ class Unseen:
         return substitute(size, self.seen)
 
 
+class _Size:
+    """What stands in the memory of a shape, where C finds it without asking the shape."""
+
+    __slots__ = ("size", "unseen")
+
+    def __init__(self, size: Size, unseen: Unseen) -> None:
+        self.size, self.unseen = size, unseen
+
+    def __index__(self) -> int:
+        return self.unseen.look(self.size)
+
+    __int__ = __index__
+
+    def __repr__(self) -> str:
+        return str(self.__index__())
+
+
 class UnseenShape(tuple[int, ...]):
-    """A shape of which some sizes have not been looked at: it is a tuple of plain numbers, and
-    whoever takes one of these, or the whole, has looked."""
+    """A shape of which some sizes have not been looked at: for Python it is a tuple of plain
+    numbers, and whoever takes one of these, or the whole, has looked."""
 
     sizes: Shape
     unseen: Unseen
 
     def __new__(cls, sizes: Shape, unseen: Unseen) -> UnseenShape:
-        plain = [substitute(size, unseen.numbers) for size in sizes]
-        made = super().__new__(cls, cast(list[int], plain))
+        hidden = [_Size(size, unseen) if is_open(size) else size for size in sizes]
+        made = super().__new__(cls, cast(list[int], hidden))
         made.sizes, made.unseen = sizes, unseen
         unseen.shapes += 1
         return made
@@ -138,11 +155,14 @@ UnseenShape.__radd__ = _behind  # pyright: ignore[reportAttributeAccessIssue]
 register(UnseenShape, lambda shape: (tuple(shape), None), cast(Any, lambda _, sizes: tuple(sizes)))
 
 
-def shown(shape: Shape, unseen: Unseen | None) -> tuple[int, ...]:
-    """A shape as users get it."""
-    if unseen is None or unseen.left.keys().isdisjoint(symbols_in(shape)):
+def shown(shape: Shape, unseen: Unseen | None, ended: bool = False) -> tuple[int, ...]:
+    """A shape as users get it; once the trace has `ended`, in plain numbers."""
+    if unseen is None or unseen.numbers.keys().isdisjoint(symbols_in(shape)):
         return cast(tuple[int, ...], shape)
-    return UnseenShape(unseen.known(shape), unseen)
+    if ended:
+        return resized(shape, lambda size: substitute(size, unseen.numbers))
+    known = unseen.known(shape)
+    return UnseenShape(known, unseen) if is_open(known) else known
 
 
 def looked_at(part: Any) -> Any:
@@ -158,6 +178,14 @@ def current_unseen() -> Unseen | None:
 
     trace = current_trace()
     return None if trace is None else trace.unseen
+
+
+def unseen_by(operands: Sequence[Node]) -> Unseen | None:
+    """The same, also for a thread that was handed the tensors of another one's trace."""
+    unseen = current_unseen()
+    if unseen is not None:
+        return unseen
+    return next((each.trace.unseen for each in operands if each.trace is not None), None)
 
 
 def refuse() -> None:

@@ -18,6 +18,7 @@ from ...ir.tensor.windows import spread
 from ..errors import ArgumentError, ShapeError, fail
 from ..handle import wrap
 from ..node import Node, record
+from ..unseen import looked_at
 from .common import as_integer, cast_node, refuse_dtype, to_common_dtype
 from .manipulation import part, permuted, reshaped
 from .space import Borders, Numbers, Sizes, around, axes_of_space, each_axis, pairs, refuse_no_place
@@ -108,6 +109,7 @@ def _check_groups(name: str, groups: int, channels: Size, what: str, *given: Any
     """Refuse groups that are not equally many of the channels."""
     if groups < 1:
         fail(ArgumentError, name, f"`groups` is at least 1, but {groups} was given")
+    channels = looked_at(channels)
     if isinstance(channels, int) and channels % groups:
         problem = f"{channels} {what} do not split into {groups} groups"
         fail(ShapeError, name, problem, *given, hint=f"`groups` divides {channels}")
@@ -137,8 +139,9 @@ def _check_result(
     name: str, sizes: Sizes, strides: Numbers, spans: Sizes, margins: Borders, *given: Any
 ) -> None:
     """Refuse images without elements, and padding that takes away all of the result."""
-    axes = zip(sizes, strides, spans, *margins, strict=True)
-    for axis, (size, stride, span, low, high) in enumerate(axes, 2):
+    known = looked_at((tuple(sizes), tuple(spans), *margins))
+    axes = zip(strides, *known, strict=True)
+    for axis, (stride, size, span, low, high) in enumerate(axes, 2):
         if isinstance(size, int) and size < 1:
             fail(ShapeError, name, f"axis {axis} of x has no elements", *given)
         left = (size - 1) * stride + low + high - span + 2

@@ -15,6 +15,7 @@ from ...ir import dtypes as ir
 from ..errors import ArgumentError, ShapeError, fail
 from ..generator import Generator
 from ..handle import Handle, wrap
+from ..unseen import looked_at
 from . import sampling
 from .choices import categorical, permutation, without_replacement
 from .common import as_ir_dtype, as_node, cast_node, promote
@@ -108,7 +109,7 @@ def multinomial(
         sizes = (num_samples, *node.type.shape[:-1])
         drawn = _on(node.device, "multinomial", categorical, generator, logits, None, sizes)
         return moveaxis(drawn, 0, -1)
-    total = node.type.shape[-1]
+    total = looked_at(node.type.shape[-1])
     if isinstance(total, int) and num_samples > total:
         fail(ArgumentError, "multinomial", f"cannot draw {num_samples} of {total}", weights)
     with node.device or nullcontext():

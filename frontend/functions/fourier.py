@@ -18,6 +18,7 @@ from ..dtypes import OF_IR
 from ..errors import ArgumentError, DTypeError, ShapeError, fail
 from ..handle import wrap
 from ..node import Node, record
+from ..unseen import looked_at
 from .common import as_axes, as_axis, as_ir_dtype, as_node, cast_node, either, filled
 from .creation import FLOAT, arange
 from .dft import transform
@@ -156,14 +157,16 @@ def fftshift(x: Any, /, *, axes: Any = None) -> Tensor:
     """The elements along the axes, or all, moved so that frequency 0 is in the middle."""
     node = as_node(x, "fftshift")
     places = as_axes(axes, len(node.type.shape), "fftshift")
-    return roll(wrap(node), [node.type.shape[each] // 2 for each in places], axis=places)
+    sizes = looked_at(node.type.shape)
+    return roll(wrap(node), [sizes[each] // 2 for each in places], axis=places)
 
 
 def ifftshift(x: Any, /, *, axes: Any = None) -> Tensor:
     """The inverse of `fftshift`."""
     node = as_node(x, "ifftshift")
     places = as_axes(axes, len(node.type.shape), "ifftshift")
-    return roll(wrap(node), [-(node.type.shape[each] // 2) for each in places], axis=places)
+    sizes = looked_at(node.type.shape)
+    return roll(wrap(node), [-(sizes[each] // 2) for each in places], axis=places)
 
 
 def _count(name: str, n: Any) -> int:

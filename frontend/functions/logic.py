@@ -13,6 +13,7 @@ from ...ir import tensor as ops
 from ..errors import DTypeError, fail
 from ..handle import wrap
 from ..node import Node, record
+from ..unseen import looked_at
 from .common import as_node, broadcast_all, cast_node, common_dtype, filled, promote
 from .elementwise import binary
 
@@ -205,7 +206,9 @@ def array_equal(x: Any, y: Any, /) -> Tensor:
     """Whether both have one shape and equal elements; one boolean."""
     left, right = as_node(x, "array_equal"), as_node(y, "array_equal")
     if left.type.shape != right.type.shape:
-        return wrap(filled(False, (), ir.boolean))
+        shapes = looked_at((left.type.shape, right.type.shape))
+        if shapes[0] != shapes[1]:
+            return wrap(filled(False, (), ir.boolean))
     same = equal(wrap(left), wrap(right)).node
     return wrap(record(ops.ReduceAnd, (same,), (tuple(range(len(same.type.shape))),)))
 

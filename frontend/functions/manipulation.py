@@ -15,6 +15,7 @@ from ...ir.dims import Dim, Size
 from ..errors import ArgumentError, AxisError, DTypeError, ShapeError, fail
 from ..handle import wrap
 from ..node import Node, record
+from ..unseen import looked_at
 from .common import (
     as_axes,
     as_axis,
@@ -203,7 +204,7 @@ def roll(x: Any, /, shift: Any, *, axis: Any = None, dim: Any = None) -> Tensor:
 
 
 def _rolled(node: Node, shift: int, axis: int) -> Node:
-    size = node.type.shape[axis]
+    size = looked_at(node.type.shape[axis])
     if isinstance(size, int):
         shift = shift % size if size else 0
     if shift == 0:
@@ -275,8 +276,8 @@ def unstack(x: Any, /, *, axis: Any = None, dim: Any = None) -> tuple[Tensor, ..
     axis = either(axis, dim, 0, "unstack", "axis, dim")
     node = as_node(x, "unstack")
     place = as_axis(axis, len(node.type.shape), "unstack")
+    count = looked_at(node.type.shape[place])
     rest = _without(node.type.shape, place)
-    count = node.type.shape[place]
     if not isinstance(count, int):
         fail(ShapeError, "unstack", f"the size {count} of axis {place} is not a plain number", x)
     return tuple([wrap(reshaped(part(node, place, at, 1), rest)) for at in range(count)])
@@ -287,7 +288,7 @@ def split(x: Any, sections: Any, /, axis: Any = None, *, dim: Any = None) -> tup
     axis = either(axis, dim, 0, "split", "axis, dim")
     node = as_node(x, "split")
     place = as_axis(axis, len(node.type.shape), "split")
-    total = node.type.shape[place]
+    total = looked_at(node.type.shape[place])
     sizes = list(sections) if isinstance(sections, tuple | list) else None
     if sizes is None:
         length = as_integer(sections, "split", "the size of a piece")

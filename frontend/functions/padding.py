@@ -17,6 +17,7 @@ from ...ir.payloads import Number
 from ..errors import ArgumentError, ShapeError, fail
 from ..handle import wrap
 from ..node import Node, record
+from ..unseen import looked_at
 from .common import as_axis, as_integer, as_node, filled
 from .indexing import getitem
 from .manipulation import moveaxis, part
@@ -90,7 +91,7 @@ def _constant(node: Node, pairs: Widths, value: Any) -> Node:
 
 def _extended(node: Node, axis: int, before: int, after: int, mode: str) -> Node:
     """One axis made longer by elements of its own."""
-    size = node.type.shape[axis]
+    size = looked_at(node.type.shape[axis])
     reach = {"reflect": size - 1, "circular": size, "edge": None}[mode]
     if (reach is not None and max(before, after) > reach) or (size == 0 and before + after):
         fail(
@@ -123,7 +124,7 @@ def unfold(x: Any, axis: int, size: int, step: int = 1, /) -> Tensor:
     node = as_node(x, "unfold")
     rank = len(node.type.shape)
     place = as_axis(axis, rank, "unfold")
-    length = node.type.shape[place]
+    length = looked_at(node.type.shape[place])
     size, step = as_integer(size, "unfold", "a size"), as_integer(step, "unfold", "a step")
     if step < 1 or not 0 <= size <= length:
         problem = f"axis {place} of size {length} has no windows of {size}, {step} apart"

@@ -20,6 +20,7 @@ from ...ir.tensor.windows import spread
 from ..errors import ArgumentError, ShapeError, fail
 from ..handle import wrap
 from ..node import Node, record
+from ..unseen import looked_at
 from .common import as_node, cast_node, filled, number_like, promote, refuse_dtype
 from .creation import asarray
 from .elementwise import maximum, minimum
@@ -168,7 +169,7 @@ def _counted(every: list[Windows], like: Node) -> Node:
 
 def _means(name: str, node: Node, axis: int, count: int) -> Node:
     """The means of `count` windows along an axis, which they cover."""
-    size = node.type.shape[axis]
+    size = looked_at(node.type.shape[axis])
     if not isinstance(size, int) or size == 0:
         problem = f"axis {axis} has {size} elements, which are not split into {count} windows"
         fail(ShapeError, name, problem, wrap(node), hint="the size of an axis is known, and not 0")

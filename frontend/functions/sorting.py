@@ -17,6 +17,7 @@ from ...ir.payloads import Number
 from ..errors import ArgumentError, DTypeError, ShapeError, fail
 from ..handle import wrap
 from ..node import Node, record, record_parts
+from ..unseen import looked_at
 from .common import (
     as_axis,
     as_integer,
@@ -82,7 +83,7 @@ def _along(name: str, x: Any, axis: Any, dim: Any) -> tuple[Node, int]:
 def topk(x: Any, k: int, /, axis: Any = None, largest: bool = True, *, dim: Any = None) -> TopK:
     """The k largest elements along an axis, in order, and their places; or the smallest."""
     node, place = _along("topk", x, axis, dim)
-    size = node.type.shape[place]
+    size = looked_at(node.type.shape[place])
     k = as_integer(k, "topk", "the number of elements")
     if k < 0 or (isinstance(size, int) and k > size):
         fail(ArgumentError, "topk", f"cannot take {k} of {size} elements", x)

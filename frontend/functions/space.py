@@ -14,6 +14,7 @@ import numpy as np
 
 from ...ir.dims import Size, floor_div
 from ..errors import ArgumentError, DTypeError, ShapeError, fail
+from ..unseen import looked_at
 from .common import as_integer
 
 Numbers = tuple[int, ...]
@@ -62,7 +63,8 @@ def refuse_no_place(
     name: str, window: str, sizes: Sizes, spans: Sizes, padded: Borders, *given: Any
 ) -> None:
     """Refuse a window, called as users know it, that is larger than a padded axis."""
-    for axis, (size, span, low, high) in enumerate(zip(sizes, spans, *padded, strict=True), 2):
+    known = looked_at((tuple(sizes), tuple(spans), *padded))
+    for axis, (size, span, low, high) in enumerate(zip(*known, strict=True), 2):
         room = low + size + high
         if isinstance(room, int) and isinstance(span, int) and span > room:
             places = f"{span} place{'' if span == 1 else 's'}"

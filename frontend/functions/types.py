@@ -16,6 +16,7 @@ from ...ir import dtypes as ir
 from ..dtypes import OF_IR, DType, as_dtype, promoted
 from ..errors import ArgumentError, DTypeError, fail
 from ..handle import Handle, wrap
+from ..unseen import current_unseen, shown
 from .common import NUMBER_TYPES, as_node, as_shape, broadcast_shape, cast_node, common_dtype
 from .creation import as_device, asarray
 
@@ -157,6 +158,5 @@ def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
     """The shape to which tensors of these shapes are stretched."""
     if not shapes:
         return ()
-    return broadcast_shape(
-        "broadcast_shapes", *[as_shape(each, "broadcast_shapes") for each in shapes]
-    )  # pyright: ignore[reportReturnType]
+    listed = [as_shape(each, "broadcast_shapes") for each in shapes]
+    return shown(broadcast_shape("broadcast_shapes", *listed), current_unseen())

@@ -5,6 +5,7 @@
 
 import pickle
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,26 @@ def _printed(x: Any) -> Any:
 def _looked(x: Any) -> Any:
     count, width = x.shape
     return x.reshape(count * 2, width // 2) if count > 4 else x
+
+
+REFUSING: list[Callable[[Any], Any]] = [
+    lambda x: bs.median(x, axis=0),
+    lambda x: bs.sort(x, axis=0),
+    lambda x: bs.unfold(x, 0, 3),
+    lambda x: bs.pad(x, ((2, 1), (0, 0)), mode="circular"),
+    lambda x: bs.fft.fftshift(x),
+    lambda x: bs.split(x, 3),
+    lambda x: bs.unstack(x),
+    lambda x: bs.roll(x, 5, axis=0),
+    lambda x: bs.topk(x.T, 3),
+]
+
+
+def _or_zero(function: Callable[[Any], Any], x: Any) -> Any:
+    try:
+        return function(x)
+    except Exception:  # whatever it is, a user may catch it
+        return x * 0
 
 
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
@@ -107,6 +128,17 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "checkpoint": bs.grad(lambda y: bs.checkpoint(bs.sin)(y).sum()),
     "gathered": lambda x: TABLE[bs.argmax(x, axis=1)],
     "inner step": lambda x: bs.jit(lambda y: y - y.mean(0))(x) * 2,
+    "without single axes": lambda x: (x[1:].squeeze().sum(0), x[::2].squeeze()),
+    "windows of six": lambda x: bs.max_pool(x.T[None], (6,)),
+    "convolved along it": lambda x: bs.convolve(x.reshape(1, 1, -1), bs.ones((1, 1, 8))),
+    "unfolded": lambda x: bs.unfold(x, 0, 3),
+    "reflected": lambda x: bs.pad(x, ((2, 1), (0, 0)), mode="reflect"),
+    "shifted": lambda x: (bs.fft.fftshift(x, axes=0), bs.fft.ifftshift(x)),
+    "caught all": lambda x: [_or_zero(each, x) for each in REFUSING],
+    "equal to a table": lambda x: bs.array_equal(x * 0 + 1, bs.ones((6, 4))),
+    "stretched": lambda x: (x, bs.broadcast_shapes(x.shape, (1, 1))),
+    "described": lambda x: x * (2 if bs.ShapeDtype(x.shape, x.dtype).shape == (6, 4) else 3),
+    "formatted": lambda x: x * int("%d%d" % x.shape),
     "drawn": lambda x: x + bs.random.normal(bs.random.key(1), (4,)),
 }
 
@@ -240,3 +272,49 @@ def test_shapes_behave_as_tuples() -> None:
         found = list[Any]()
         bs.jit(lambda x, look=look, found=found: (found.append(look(x.shape)), x)[1])(rows(5))
         assert found == [look((5, 4))]
+
+
+def test_two_sizes_may_come_to_be_one() -> None:
+    f = bs.jit(lambda x, y: bs.array_equal(x, y))
+    pairs = (6, 5), (7, 7), (2, 3), (5, 5), (1, 1)
+    assert [bool(f(bs.ones(one), bs.ones(two))) for one, two in pairs] == [
+        one == two for one, two in pairs
+    ]
+
+
+def test_what_outlives_its_trace_has_plain_sizes() -> None:
+    kept: list[bs.Tensor] = []
+
+    @bs.jit
+    def f(x: bs.Tensor) -> bs.Tensor:
+        kept.append(x.exp())
+        return x + 1
+
+    f(rows(6))
+    (found,) = kept
+    assert (found.shape, found.shape[0], found.size, found.nbytes, len(found)) == (
+        (6, 4), 6, 24, 96, 6,
+    )  # fmt: skip
+    assert "float32[6, 4]" in repr(found)
+
+
+def test_another_thread_may_look() -> None:
+    with ThreadPoolExecutor(1) as pool:
+
+        @bs.jit
+        def f(x: bs.Tensor) -> bs.Tensor:
+            doubled = pool.submit(lambda: x * 2).result()
+            count = pool.submit(lambda: x.size + len(x)).result()
+            return doubled * count
+
+        for count in (6, 7, 2):
+            np.testing.assert_array_equal(
+                f(rows(count)).numpy(), rows(count).numpy() * 2 * (5 * count)
+            )
+
+
+def test_threads_may_trace_at_once() -> None:
+    f = bs.jit(lambda x: bs.softmax(x * 2, axis=0).sum(1))
+    with ThreadPoolExecutor(5) as pool:
+        made = [*pool.map(lambda count: f(rows(count)).numpy().sum(), [3, 4, 5, 6, 7] * 4)]
+    np.testing.assert_allclose(made, 4, rtol=1e-5)

@@ -112,7 +112,7 @@ def test_large_arrays_are_data() -> None:
         return r.done(r.emit(tensor.Add, r.argument(rows, 2), r.array(values)))
 
     made = general(shifted(40, 3.0))
-    assert [np.shape(array) for array in made.scalars] == [(40, 2)]
+    assert [str(np.asarray(each).shape) for each in made.scalars] == ["(40, 2)"]
     assert text_of(shifted(40, 3.0)) == text_of(shifted(50, 4.0)) != text_of(shifted(20, 3.0))
     check_bits(Module([shifted(40, 3.0)]), made)
 
@@ -130,7 +130,7 @@ def test_an_array_that_stands_in_two_places_is_one_argument() -> None:
         return r.done(r.emit(tensor.Cond, predicate, [x], *regions))
 
     made = general(chosen(40))
-    assert [np.shape(array) for array in made.scalars] == [(40, 2)]
+    assert [str(np.asarray(each).shape) for each in made.scalars] == ["(40, 2)"]
     assert text_of(chosen(40)) == text_of(chosen(50))
     check_bits(Module([chosen(40)]), made)
 
