@@ -94,6 +94,7 @@ class Jitted:
         self.location = beginning(function)
         self._entries: dict[Any, Entry] = {}
         self._openings: Openings[Entry] = Openings()
+        self._is_plain = roles.dynamic is not None
         self._quick: dict[Any, Entry] = {}
         self._seen = Quick()
         self._donates = bool(roles.donated or roles.donated_names)
@@ -155,11 +156,11 @@ class Jitted:
     def _traced_open(self, given: Arguments) -> tuple[Traced, Sequence[Opened]]:
         """The function as a func, for all sizes at which it does not look, and which these are.
 
-        What is refused with symbols is tried again with plain sizes, and what is a part of another
-        function, or has symbols of its own, has plain sizes from the start.
+        What is refused with symbols is tried again with plain sizes, and has these from then on; so
+        has what is a part of another function, or has symbols of its own.
         """
         nothing = [None] * len(given.nodes)
-        if current_trace() is not None or self.roles.dynamic is not None:
+        if self._is_plain or current_trace() is not None:
             return self._traced(given), nothing
         opened = given.leading()
         numbers = given.open(opened)
@@ -172,7 +173,9 @@ class Jitted:
             given.close()
             if not unseen.refused:
                 return traced, [each if each in unseen.left else None for each in opened]
-        return self._traced(given), nothing
+        traced = self._traced(given)
+        self._is_plain = bool(numbers)
+        return traced, nothing
 
     def _run_on(self, run: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a compiled function; what was donated is given away, also if somebody interrupts."""

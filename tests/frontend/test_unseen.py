@@ -318,3 +318,18 @@ def test_threads_may_trace_at_once() -> None:
     with ThreadPoolExecutor(5) as pool:
         made = [*pool.map(lambda count: f(rows(count)).numpy().sum(), [3, 4, 5, 6, 7] * 4)]
     np.testing.assert_allclose(made, 4, rtol=1e-5)
+
+
+def test_what_is_refused_with_open_sizes_is_not_tried_with_them_again() -> None:
+    traced: list[int] = []
+
+    @bs.jit
+    def f(x: bs.Tensor) -> bs.Tensor:
+        traced.append(1)
+        return x.reshape(8, -1)
+
+    for count in (6, 8, 10):
+        assert f(rows(count)).shape == (8, count // 2)
+    assert len(traced) == 4
+    with pytest.raises(bs.ShapeError, match=r"20 elements do not fit the shape \[3, -1\]"):
+        bs.jit(lambda x: x.reshape(3, -1))(rows(5))
