@@ -397,4 +397,4 @@ def test_what_is_between_pieces_is_let_go(watch: Watch) -> None:
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert watch.pieces == 30
-    assert most < 6 * size * 8
+    assert most < 15 * size * 8  # about 4 here, 30 if all stayed; other threads allocate, too
