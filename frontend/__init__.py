@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .names import EXPORTS
 
-PACKAGES = ("ir", "passes", "runtime", "targets")
+PACKAGES = ("data", "interop", "ir", "nn", "passes", "runtime", "targets", "train")
 MODULES = ("fft", "linalg", "random", "tiles")
 __all__: list[str] = []
 
@@ -63,6 +63,7 @@ if TYPE_CHECKING:  # the lazy names, for tools that read the source
     from .namespace import NAN as nan
     from .namespace import PI as pi
     from .namespace import info as __array_namespace_info__
+    from .paths import tree_paths
     from .profile import Profile as profile
     from .tensor import Tensor
     from .tree import flatten as tree_flatten

@@ -9,8 +9,7 @@ whatever happens to a leaf happens to the tree.
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import islice
 from threading import RLock
@@ -20,7 +19,7 @@ from ..ir.locations import Location
 from ..runtime.device import Device
 from .handle import wrap
 from .node import leaf
-from .tree import LEAF, Structure
+from .tree import LEAF, Structure, container_of
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -153,14 +152,13 @@ _LAZY: set[type] = set()
 
 @cache
 def _lazy_class(cls: type) -> type:
-    """A dataclass whose fields are made at the first look, which makes it plain again."""
-    fields = [each.name for each in dataclasses.fields(cls) if not each.metadata.get("static")]
+    """A class whose attributes are made at the first look, which makes it plain again."""
 
     def fill(tree: Any) -> None:
         with _FILLING:
             own = object.__getattribute__(tree, "__dict__")
             if BUNDLE in own:
-                own.update(zip(fields, own[BUNDLE].children(), strict=True))
+                own.update(_named(own[BUNDLE]))
                 del own[BUNDLE]
                 object.__setattr__(tree, "__class__", cls)
 
@@ -181,13 +179,25 @@ def _lazy_class(cls: type) -> type:
     return made
 
 
-def _takes_lazy(cls: Any) -> bool:
-    """Whether a class is a dataclass of plain instances, which may change their class."""
-    return (
-        dataclasses.is_dataclass(cls)
-        and not hasattr(cls, "__slots__")
-        and not hasattr(cls, "__getattr__")
-    )
+def _named(bundle: Bundle) -> Iterable[tuple[str, Any]]:
+    """The children of a tree, with their names."""
+    structure = bundle.kind.structure
+    container = container_of(structure.cls) if structure.cls else None
+    assert container is not None
+    names = container.names(structure.static, len(structure.children))
+    return zip(names, bundle.children(), strict=True)
+
+
+def _settings(structure: Structure) -> dict[str, Any] | None:
+    """The attributes of a tree that are no children, if those are attributes of plain instances,
+    which may change their class."""
+    cls: Any = structure.cls
+    container = container_of(cls)
+    if container is None or container.settings is None:
+        return None
+    if hasattr(cls, "__slots__") or hasattr(cls, "__getattr__"):
+        return None
+    return container.settings(structure.static)
 
 
 def build(kind: Kind, buffers: Sequence[Any], location: Location, inner: bool = False) -> Any:
@@ -202,10 +212,11 @@ def build(kind: Kind, buffers: Sequence[Any], location: Location, inner: bool = 
     cls = structure.cls
     if structure.count >= WORTHWHILE and cls is dict:
         return LazyDict(Bundle(kind, buffers, location))
-    if structure.count >= WORTHWHILE and not inner and _takes_lazy(cls):
+    settings = _settings(structure) if structure.count >= WORTHWHILE and not inner else None
+    if settings is not None:
         made: Any = object.__new__(_lazy_class(cls))
         own = object.__getattribute__(made, "__dict__")
-        own.update(_static_fields(cls, structure.static))
+        own.update(settings)
         own[BUNDLE] = Bundle(kind, buffers, location)
         return made
     return structure.close(_children(kind, buffers, location, inner))
@@ -224,11 +235,6 @@ def _children(kind: Kind, buffers: Sequence[Any], location: Location, inner: boo
 def _leaf(type_: Any, buffer: Any, device: Device | None, location: Location) -> Tensor:
     assert device is not None
     return wrap(leaf(buffer, type_, device, False, location))
-
-
-def _static_fields(cls: Any, values: tuple[Any, ...]) -> dict[str, Any]:
-    names = [each.name for each in dataclasses.fields(cls) if each.metadata.get("static")]
-    return dict(zip(names, values, strict=True))
 
 
 def donate(tree: Any, location: Location) -> bool:

@@ -18,18 +18,22 @@ from .functions.common import as_node
 from .handle import Handle, wrap
 from .node import Node, record_parts
 from .tree import flatten, leaves_of
+from .updates import Gathered
 
 
 def checkpoint(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that keeps only its arguments for its derivative, and then runs once more."""
     expect_functions("checkpoint", function)
 
-    @wraps(function)
+    @wraps(function, updated=())
     def rematerialised(*args: Any, **kwargs: Any) -> Any:
-        nodes, run = _on_tensors(function, args, kwargs)
+        gathered = Gathered(function, args, kwargs)
+        nodes, run = _on_tensors(gathered, args, kwargs)
         traced = trace("checkpoint", run, [stand_in(node) for node in nodes])
         operands = (*nodes, *traced.captures)
-        return _recorded(ops.Checkpoint, operands, (traced.func,), traced)
+        result, values = _recorded(ops.Checkpoint, operands, (traced.func,), traced)
+        gathered.hand_on(values)
+        return result
 
     return rematerialised
 

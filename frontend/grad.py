@@ -26,6 +26,7 @@ from .functions.common import as_node, filled
 from .handle import Handle, wrap
 from .node import Node, record
 from .selection import Selection
+from .updates import Gathered
 
 Argnums = int | Sequence[int]
 _DERIVED: Cache[Any, Any] = Cache(4096)
@@ -40,7 +41,7 @@ def grad(function: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = Fal
     expect_functions("grad", function)
     both = value_and_grad(function, argnums, has_aux)
 
-    @wraps(function)
+    @wraps(function, updated=())
     def gradient(*args: Any, **kwargs: Any) -> Any:
         value, found = both(*args, **kwargs)
         return (found, value[1]) if has_aux else found
@@ -49,12 +50,18 @@ def grad(function: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = Fal
 
 
 def value_and_grad(
-    function: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
+    function: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, updates: bool = False
 ) -> Any:
-    """A function that gives both the value of `function` and its gradient."""
-    expect_functions("value_and_grad", function)
+    """A function that gives both the value of `function` and its gradient.
 
-    @wraps(function)
+    With `updates` it gives `(value, tree), gradient`, where the tree is the arguments that are
+    differentiated, with what modules in them have left to be updated; else that is dropped.
+    """
+    expect_functions("value_and_grad", function)
+    if updates:
+        return _with_updates(function, argnums, has_aux)
+
+    @wraps(function, updated=())
     def both(*args: Any, **kwargs: Any) -> Any:
         chosen = Selection("grad", args, argnums)
         traced = chosen.trace("grad", function, kwargs)
@@ -64,6 +71,26 @@ def value_and_grad(
         func = _derived(differentiate_backward, traced.func, flags, (0,))
         made = call(func, [*operands, filled(1, (), traced.func.results[0].dtype)])
         return _rebuilt(traced, made[:count]), chosen.tree(conjugated(made[count:]))
+
+    return both
+
+
+def _with_updates(function: Callable[..., Any], argnums: Argnums, has_aux: bool) -> Any:
+    """`value_and_grad` that also gives the arguments as they are to be."""
+
+    @wraps(function, updated=())
+    def both(*args: Any, **kwargs: Any) -> Any:
+        gathered = Gathered(function, args, kwargs)
+
+        def whole(*args: Any, **kwargs: Any) -> Any:
+            result, values = gathered(*args, **kwargs)
+            loss, aux = result if has_aux else (result, None)
+            return loss, (aux, values)
+
+        made, gradient = value_and_grad(whole, argnums, has_aux=True)(*args, **kwargs)
+        loss, (aux, values) = made
+        tree = gathered.applied(Selection("grad", args, argnums).chosen, values)
+        return ((loss, aux) if has_aux else loss, tree), gradient
 
     return both
 

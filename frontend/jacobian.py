@@ -26,7 +26,7 @@ def jacrev(function: Callable[..., Any], argnums: int = 0) -> Any:
     """The Jacobian of `function`, a row for each element of its result, by going backward."""
     expect_functions("jacrev", function)
 
-    @wraps(function)
+    @wraps(function, updated=())
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         inner, point = _of_one(function, args, kwargs, argnums)
         result, pull_back = vjp(inner, point)
@@ -43,7 +43,7 @@ def jacfwd(function: Callable[..., Any], argnums: int = 0) -> Any:
     """The Jacobian of `function`, a column for each element of its argument, by going forward."""
     expect_functions("jacfwd", function)
 
-    @wraps(function)
+    @wraps(function, updated=())
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         inner, point = _of_one(function, args, kwargs, argnums)
         point = wrap(as_node(point, "jacfwd"))

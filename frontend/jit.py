@@ -31,6 +31,7 @@ from .node import Node, leaf
 from .openings import Openings
 from .quick import NOT_QUICK, Quick
 from .stages import plan_stages, run_stages
+from .surroundings import KEY_PARAMETER, current_surroundings, unsurrounded, within
 from .trace import Trace, current_trace
 from .unseen import Unseen
 
@@ -52,7 +53,11 @@ def jit(
     if function is None:
         return lambda decorated: jit(decorated, static=static, donate=donate, dynamic=dynamic)
     expect_functions("jit", function)
-    return Jitted(function, Roles(function, static, donate, dynamic or {}))
+
+    def roles(plain: Callable[..., Any]) -> Roles:
+        return Roles(plain, static, donate, dynamic or {})
+
+    return Jitted(function, roles)
 
 
 def explain(function: Callable[..., Any]) -> Callable[..., Explanation]:
@@ -88,22 +93,27 @@ class Entry(NamedTuple):
 class Jitted:
     """A compiled function; called like the function itself."""
 
-    def __init__(self, function: Callable[..., Any], roles: Roles) -> None:
+    def __init__(
+        self, function: Callable[..., Any], roles: Callable[[Callable[..., Any]], Roles]
+    ) -> None:
         update_wrapper(self, function, updated=())
-        self.function, self.roles = function, roles
+        self.function, self.roles, self._roles_of = function, roles(function), roles
         self.location = beginning(function)
         self._entries: dict[Any, Entry] = {}
         self._openings: Openings[Entry] = Openings()
-        self._is_plain = roles.dynamic is not None
+        self._is_plain = self.roles.dynamic is not None
         self._quick: dict[Any, Entry] = {}
         self._seen = Quick()
-        self._donates = bool(roles.donated or roles.donated_names)
+        self._surrounded: dict[bool, Jitted] = {}
+        self._donates = bool(self.roles.donated or self.roles.donated_names)
 
     def __get__(self, owner: Any, kind: Any = None) -> Any:
         """A compiled function may be a method, too."""
         return self if owner is None else partial(self, owner)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if current_surroundings() is not None:
+            return self._within(args, kwargs)
         if self._quick and not kwargs:
             # The quick way, where no argument need be taken apart.
             key, pieces = self._seen.kind(args)
@@ -112,6 +122,22 @@ class Jitted:
                 given = entry, pieces, key[1] or current_device(), None
                 return self._run_on(given, args, kwargs) if self._donates else self._run(*given)
         return self._call(args, kwargs)
+
+    def _within(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The call where something has been said around it, of which there is a step for each kind.
+
+        As a part of what is being traced the function runs as it is.
+        """
+        around = current_surroundings()
+        if around is None or current_trace() is not None:
+            return self.function(*args, **kwargs)
+        inner = self._surrounded.get(around.training)
+        if inner is None:
+            made = Jitted(within(self.function, around.training), self._roles_of)
+            inner = self._surrounded.setdefault(around.training, made)
+        key = around.next_key(str(self.location))
+        with unsurrounded():
+            return inner(*args, **kwargs, **({} if key is None else {KEY_PARAMETER: key}))
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         given = self.roles.arguments(args, kwargs)

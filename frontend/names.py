@@ -86,6 +86,7 @@ EXPORTS = {
         E_:e INF:inf NAN:nan PI:pi NEW_AXIS:newaxis VERSION:__array_api_version__
         info:__array_namespace_info__
     """,
+    "paths": "tree_paths",
     "profile": "Profile:profile",
     "tensor": "Tensor",
     "tree": "flatten:tree_flatten leaves_of:tree_leaves register:register_tree tree_map",

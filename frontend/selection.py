@@ -17,24 +17,28 @@ from .function import Traced, stand_in, trace
 from .functions.common import as_node
 from .handle import Handle, wrap
 from .node import Node
-from .tree import Structure, flatten, leaves_of
+from .paths import constants_of
+from .tree import flatten, leaves_of
 
 
 class Selection:
-    """The inexact leaves of some arguments, and where they belong."""
+    """The inexact leaves of some arguments, but for constant ones, and where they belong."""
 
     def __init__(self, name: str, args: Sequence[Any], argnums: int | Sequence[int] | None) -> None:
         self.name, self.args = name, tuple(args)
         self.single = isinstance(argnums, int)
         listed = range(len(args)) if argnums is None else _listed(argnums)
         self.argnums = tuple([self._place(each) for each in listed])
-        self.leaves, self.structure = self._flattened()
-        self.places = [at for at, leaf in enumerate(self.leaves) if _is_inexact(leaf)]
+        self.leaves, self.structure = flatten(self.chosen)
+        constant = constants_of(self.structure)
+        inexact = [at for at, leaf in enumerate(self.leaves) if _is_inexact(leaf)]
+        self.places = [at for at in inexact if at not in constant]
         self.nodes = [as_node(self.leaves[at], name) for at in self.places]
         if not self.nodes:
             fail(
                 DTypeError, name, "there is nothing to differentiate: no argument named is a "
-                "tensor of floats", *self.leaves[:4], hint="cast it with `x.astype(bs.float32)`",
+                "tensor of floats that may change", *self.leaves[:4],
+                hint="cast it with `x.astype(bs.float32)`; what is frozen must be unfrozen",
             )  # fmt: skip
 
     def _place(self, number: int) -> int:
@@ -43,10 +47,12 @@ class Selection:
             fail(ArgumentError, self.name, problem)
         return number % len(self.args)
 
-    def _flattened(self) -> tuple[list[Any], Structure]:
+    @property
+    def chosen(self) -> Any:
+        """The argument that is meant, or a tuple of those."""
         if self.single:
-            return flatten(self.args[self.argnums[0]])
-        return flatten(tuple([self.args[each] for each in self.argnums]))
+            return self.args[self.argnums[0]]
+        return tuple([self.args[each] for each in self.argnums])
 
     def put(self, values: Sequence[Any]) -> tuple[Any, ...]:
         """All arguments, with these values in the places of the chosen leaves."""

@@ -9,7 +9,7 @@ Never: a copy of a leaf, or a guess what a leaf means.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
@@ -19,11 +19,23 @@ T = TypeVar("T")
 Children = tuple[Sequence[Any], Any]
 
 
+def _numbered(static: Any, count: int) -> Sequence[str]:
+    return [str(place) for place in range(count)]
+
+
 class Container(NamedTuple):
-    """How one class is taken apart, into children and what is static, and made again."""
+    """How one class is taken apart, into children and what is static, and made again.
+
+    `names` says what the children are called, from what is static and how many there are. Where
+    children are attributes of these names, `settings` gives the other attributes. `constants` names
+    the children that are never differentiated.
+    """
 
     open: Callable[[Any], Children]
     close: Callable[[Any, Sequence[Any]], Any]
+    names: Callable[[Any, int], Sequence[str]] = _numbered
+    settings: Callable[[Any], dict[str, Any]] | None = None
+    constants: Callable[[Any], Collection[str]] | None = None
 
 
 class Structure:
@@ -113,10 +125,15 @@ def register(
         children, static = open(value)
         return tuple(children), static
 
-    _REGISTERED[cls] = Container(opened, close)
+    register_container(cls, Container(opened, close))
+    return cls
+
+
+def register_container(cls: type, container: Container) -> None:
+    """Take objects of a class, and of those that inherit from it, apart like this."""
+    _REGISTERED[cls] = container
     container_of.cache_clear()
     _LEAF_CLASSES.clear()
-    return cls
 
 
 def _open(tree: Any, leaves: list[Any], peek: Peek | None) -> Structure:
@@ -165,7 +182,10 @@ def container_of(cls: type) -> Container | None:
     if dataclasses.is_dataclass(cls):
         return _dataclass(cls)
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
-        return Container(lambda tree: (tree, None), lambda _, children: cls(*children))
+        fields = getattr(cls, "_fields")  # noqa: B009 (a checker knows that tuples have none)
+        return Container(
+            lambda tree: (tree, None), lambda _, children: cls(*children), lambda *_: fields
+        )
     return next((made for base, made in _BUILT_IN.items() if cls is base), None)
 
 
@@ -185,13 +205,17 @@ def _dataclass(cls: type) -> Container:
             object.__setattr__(made, name, value)
         return made
 
-    return Container(open, close)
+    def settings(rest: Any) -> dict[str, Any]:
+        return dict(zip(static, rest, strict=True))
+
+    return Container(open, close, lambda *_: dynamic, settings)
 
 
 _BUILT_IN: dict[type, Container] = {
     dict: Container(
         lambda tree: (tuple(tree.values()), tuple(tree)),
         lambda keys, children: dict(zip(keys, children, strict=True)),
+        lambda keys, _: [str(key) for key in keys],
     ),
     list: Container(lambda tree: (tree, None), lambda _, children: list(children)),
     tuple: Container(lambda tree: (tree, None), lambda _, children: tuple(children)),

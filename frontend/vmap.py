@@ -38,7 +38,7 @@ def vmap(
     """
     expect_functions("vmap", function)
 
-    @wraps(function)
+    @wraps(function, updated=())
     def mapped(*args: Any, **kwargs: Any) -> Any:
         leaves, structure = flatten((args, kwargs))
         axes = _axes(in_axes, args, kwargs)

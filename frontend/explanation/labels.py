@@ -6,12 +6,11 @@ Never: an error; where Python does not know the parameters, they are counted.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator
 from inspect import Parameter, signature
 from typing import Any
 
-from ..tree import Structure
+from ..tree import Structure, container_of
 
 
 def argument_labels(function: Callable[..., Any], structure: Structure) -> list[str]:
@@ -48,13 +47,10 @@ def _leaves(structure: Structure, label: str) -> Iterator[str]:
 def _children(structure: Structure) -> list[str]:
     """How Python reaches each child of a container."""
     cls: Any = structure.cls
-    count = len(structure.children)
+    container = container_of(cls)
+    assert container is not None
     if cls is dict:
         return [f"[{key!r}]" for key in structure.static]
-    if dataclasses.is_dataclass(cls):
-        fields = [f".{each.name}" for each in dataclasses.fields(cls)]
-        static = [bool(each.metadata.get("static")) for each in dataclasses.fields(cls)]
-        names = [name for name, apart in zip(fields, static, strict=True) if not apart]
-    else:
-        names = [f".{name}" for name in getattr(cls, "_fields", ())]
-    return names if len(names) == count else [f"[{place}]" for place in range(count)]
+    names = container.names(structure.static, len(structure.children))
+    are_attributes = container.settings is not None or hasattr(cls, "_fields")
+    return [f".{name}" if are_attributes else f"[{name}]" for name in names]

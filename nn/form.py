@@ -1,0 +1,72 @@
+"""What a module is but for its tensors: its class, its settings, which children it has.
+
+Comes in: names of attributes, and values of those that are settings. Goes out: a `Form`; equal
+forms are one object, so that modules are told apart quickly.
+Never: a tensor.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ..frontend.errors import ArgumentError, fail
+
+Settings = tuple[tuple[str, Any], ...]
+
+
+class Content(NamedTuple):
+    """What a form consists of.
+
+    `children` are the attributes that are tensors, modules and containers of these. Of them
+    `buffers` are tensors that are no parameters, `frozen` parameters that stay as they are.
+    """
+
+    cls: type
+    children: tuple[str, ...]
+    settings: Settings
+    buffers: frozenset[str]
+    frozen: frozenset[str]
+
+
+class Form:
+    """A content that exists once; `constants` are the children that are not differentiated."""
+
+    __slots__ = ("constants", "content", "settings")
+
+    def __init__(self, content: Content) -> None:
+        self.content = content
+        self.settings = dict(content.settings)
+        self.constants = content.buffers | content.frozen
+
+
+_FORMS: dict[Any, Form] = {}
+
+
+def form_of(content: Content) -> Form:
+    """The one form of this content."""
+    settings = tuple([(name, _exact(value)) for name, value in content.settings])
+    key = content._replace(settings=settings)
+    try:
+        found = _FORMS.get(key)
+    except TypeError:
+        _refuse(content.cls, content.settings)
+        raise
+    return found or _FORMS.setdefault(key, Form(content))
+
+
+def _exact(value: Any) -> Any:
+    """A value as a key: 1, 1.0 and True are different settings, and so are 0.0 and -0.0."""
+    if isinstance(value, tuple):
+        return (type(value), tuple([_exact(each) for each in value]))
+    return (type(value), repr(value) if isinstance(value, float) else value)
+
+
+def _refuse(cls: type, settings: Settings) -> None:
+    """Name the setting that cannot be one."""
+    for name, value in settings:
+        try:
+            hash(value)
+        except TypeError:
+            problem = f"the attribute {name} is neither a tensor nor hashable"
+            hint = "make it a tensor with `bs.asarray`, or a tuple"
+            fail(ArgumentError, cls.__name__, problem, value, hint=hint)

@@ -1,0 +1,1 @@
+"""Layers: the modules that models are put together from, one kind a file."""

@@ -1,0 +1,192 @@
+"""Modules: models and their parts, as frozen trees of tensors.
+
+Comes in: a class with a method `forward`, whose `__init__` sets attributes. Goes out: objects that
+are called, and that every transformation takes for trees: tensors, modules and containers of these
+are children, everything else is a setting, which Python reads while a function is traced.
+Never: a change to a module that is made; each change makes another one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self, dataclass_transform
+
+from ..frontend.errors import ArgumentError, BrimstoneError, fail
+from ..frontend.handle import Handle
+from ..frontend.tree import Container, container_of, register_container, tree_map
+from ..frontend.updates import leave
+from .form import Content, Form, form_of
+from .scope import called, located
+
+FORM = "_form"
+"""The attribute of a module that holds its form, once it is made."""
+
+
+class Buffer:
+    """Marks a tensor of a module that is no parameter: `self.mean = nn.Buffer(bs.zeros(3))`."""
+
+    __slots__ = ("tensor",)
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = tensor
+
+
+class _Making(type):
+    """Modules are frozen once `__init__` has ended."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        made = super().__call__(*args, **kwargs)
+        _freeze(made)
+        return made
+
+
+@dataclass_transform(eq_default=False, frozen_default=True, field_specifiers=(dataclasses.field,))
+class Module(metaclass=_Making):
+    """A model, or a part of one.
+
+    `__init__` sets attributes, or is made of the annotations of the class, like a dataclass's.
+    `forward` says what a call does.
+    """
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        inherits = any(["__init__" in base.__dict__ for base in cls.__mro__[1:-1]])
+        if "__init__" not in cls.__dict__ and "__annotations__" in cls.__dict__ and not inherits:
+            dataclasses.dataclass(repr=False, eq=False)(cls)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What a call computes."""
+        problem = f"{type(self).__name__} does not say what a call does"
+        fail(ArgumentError, "forward", problem, hint="define the method `forward`")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        with called(self):
+            try:
+                return self.forward(*args, **kwargs)
+            except BrimstoneError as error:
+                located(error, self)
+                raise
+
+    def update(self, **values: Any) -> None:
+        """Leave new values for tensors of this module, such as running means.
+
+        `bs.value_and_grad(..., updates=True)` returns the tree that has them, and so does
+        `context.updated(model)` of `with nn.training() as context`.
+        """
+        children = form(self).content.children
+        for name, value in values.items():
+            if name not in children:
+                _refuse_name(self, "update", name, children)
+            leave(self, name, value)
+
+    def replace(self, **values: Any) -> Self:
+        """A module with other values for some attributes."""
+        attributes = _attributes(self)
+        for name in values.keys() - attributes.keys():
+            _refuse_name(self, "replace", name, tuple(attributes))
+        made = object.__new__(type(self))
+        vars(made).update(attributes | values)
+        _freeze(made, form(self).content)
+        return made
+
+    def map(self, function: Callable[[Any], Any]) -> Self:
+        """The module with `function` of each of its tensors."""
+        return tree_map(function, self)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if FORM in vars(self):
+            _refuse_change(self, name)
+        vars(self)[name] = value
+
+    def __delattr__(self, name: str) -> None:
+        _refuse_change(self, name)
+
+
+def form(module: Module) -> Form:
+    """What a module is but for its tensors."""
+    return getattr(module, FORM)
+
+
+def _freeze(module: Module, like: Content | None = None) -> None:
+    """Say which attributes are children, and let nobody change any from now on.
+
+    What is a buffer of a module `like` this one, or frozen there, is so here.
+    """
+    own = vars(module)
+    marked = [name for name, value in own.items() if isinstance(value, Buffer)]
+    own.update({name: own[name].tensor for name in marked})
+    children = tuple([name for name, value in own.items() if _is_child(value)])
+    settings = tuple([(name, value) for name, value in own.items() if name not in children])
+    buffers, frozen = frozenset[str](marked), frozenset[str]()
+    if like is not None:
+        buffers, frozen = buffers | like.buffers, like.frozen
+    for name in buffers.difference(children):
+        if own[name] is not None:
+            problem = f"the buffer {name} is no tensor"
+            fail(ArgumentError, type(module).__name__, problem, own[name])
+    known = frozenset(children)
+    content = Content(type(module), children, settings, buffers & known, frozen & known)
+    own[FORM] = form_of(content)
+
+
+def _is_child(value: Any) -> bool:
+    """Whether a value is a tensor, a module, or a container of these."""
+    if value is None or isinstance(value, Handle | Module):
+        return value is not None
+    container = container_of(type(value))
+    if container is None:
+        return False
+    children = container.open(value)[0]
+    is_empty = isinstance(value, list | dict) and not children
+    return is_empty or any([_is_child(each) for each in children])
+
+
+def _attributes(module: Module) -> dict[str, Any]:
+    form(module)  # a module whose attributes are made at the first look has them now
+    return {name: value for name, value in vars(module).items() if name != FORM}
+
+
+def _refuse_name(module: Module, operation: str, name: str, known: Sequence[str]) -> None:
+    problem = f"a {type(module).__name__} has no {name}; it has {', '.join(known) or 'nothing'}"
+    fail(ArgumentError, operation, problem)
+
+
+def _refuse_change(module: Module, name: str) -> None:
+    problem = f"modules are frozen, and {name} of this one cannot be changed"
+    hint = f"`module.replace({name}=...)` makes another one; `update` is for running means"
+    fail(FrozenError, type(module).__name__, problem, hint=hint)
+
+
+class FrozenError(BrimstoneError, AttributeError):
+    """Somebody changes a module that is made."""
+
+
+def _open(module: Module) -> tuple[Sequence[Any], Form]:
+    found = form(module)
+    own = vars(module)
+    return [own[name] for name in found.content.children], found
+
+
+def _close(found: Form, children: Sequence[Any]) -> Module:
+    made = object.__new__(found.content.cls)
+    own = vars(made)
+    own.update(zip(found.content.children, children, strict=True))
+    own.update(_settings(found))
+    return made
+
+
+def _settings(found: Form) -> Mapping[str, Any]:
+    return found.settings | {FORM: found}
+
+
+register_container(
+    Module,
+    Container(
+        _open,
+        _close,
+        lambda found, _: found.content.children,
+        _settings,  # pyright: ignore[reportArgumentType]
+        lambda found: found.constants,
+    ),
+)

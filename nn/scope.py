@@ -1,0 +1,88 @@
+"""Which modules are being called, and where each is in the model.
+
+Comes in: calls, as they begin and end. Goes out: the path of a module in the outermost one that is
+being called, for messages and for random numbers.
+Never: a walk through a model unless somebody asks for a path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import local
+from typing import TYPE_CHECKING, Any
+
+from ..frontend.errors import BrimstoneError
+from ..frontend.tree import container_of
+
+if TYPE_CHECKING:
+    from .module import Module
+
+
+class _Calls(local):
+    def __init__(self) -> None:
+        self.running: list[Any] = []
+        self.paths: dict[int, str] = {}
+
+
+_CALLS = _Calls()
+
+
+@contextmanager
+def called(module: Module) -> Iterator[None]:
+    """While the block runs, the module is being called."""
+    _CALLS.running.append(module)
+    try:
+        yield
+    finally:
+        _CALLS.running.pop()
+        if not _CALLS.running:
+            _CALLS.paths = {}
+
+
+def running_module() -> Module | None:
+    """The innermost module that this thread is calling."""
+    return _CALLS.running[-1] if _CALLS.running else None
+
+
+def path_of(module: Module) -> str:
+    """Where a module is in the outermost one that is being called.
+
+    One that is no part of it, such as one made on the way, is beneath the one that calls it.
+    """
+    running = _CALLS.running
+    if not running or module is running[0]:
+        return ""
+    if not _CALLS.paths:
+        _CALLS.paths = {id(part): path for path, part in parts_of(running[0])}
+    found = _CALLS.paths.get(id(module))
+    if found is not None:
+        return found
+    callers = running[: running.index(module)] if module in running else running
+    above = path_of(callers[-1])
+    return f"{above}.{type(module).__name__}" if above else type(module).__name__
+
+
+def parts_of(tree: Any, path: str = "") -> Iterator[tuple[str, Module]]:
+    """The modules in a tree, outer ones first, with their paths."""
+    from .module import Module
+
+    if isinstance(tree, Module):
+        yield path, tree
+    container = container_of(type(tree))
+    if container is None:
+        return
+    children, static = container.open(tree)
+    for name, child in zip(container.names(static, len(children)), children, strict=True):
+        yield from parts_of(child, f"{path}.{name}" if path else name)
+
+
+def located(error: BrimstoneError, module: Module) -> None:
+    """Say in an error's message in which module it happened: the innermost one."""
+    if getattr(error, "module_path", None) is not None:
+        return
+    path = path_of(module)
+    name = type(module).__name__
+    error.module_path = path  # pyright: ignore[reportAttributeAccessIssue]
+    where = f"{path} ({name})" if path else f"{name}"
+    error.args = (f"{error}\n  in: {where}",)
