@@ -41,7 +41,7 @@ class _Making(type):
         return made
 
 
-@dataclass_transform(eq_default=False, frozen_default=True, field_specifiers=(dataclasses.field,))
+@dataclass_transform(eq_default=False, field_specifiers=(dataclasses.field,))
 class Module(metaclass=_Making):
     """A model, or a part of one.
 
