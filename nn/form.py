@@ -38,6 +38,9 @@ class Form:
         self.settings = dict(content.settings)
         self.constants = content.buffers | content.frozen
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return form_of, (self.content,)
+
 
 _FORMS: dict[Any, Form] = {}
 

@@ -10,26 +10,32 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
+from inspect import get_annotations
 from typing import Any, Self, dataclass_transform
 
+from ..frontend.dtypes import DType
 from ..frontend.errors import ArgumentError, BrimstoneError, fail
+from ..frontend.functions.types import isdtype
 from ..frontend.handle import Handle
 from ..frontend.tree import Container, container_of, register_container, tree_map
 from ..frontend.updates import leave
 from .form import Content, Form, form_of
-from .scope import called, located
+from .scope import called, located, parts_of, returned
 
 FORM = "_form"
 """The attribute of a module that holds its form, once it is made."""
 
 
-class Buffer:
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Marked:
+    """A tensor that is to be a buffer."""
+
+    tensor: Any
+
+
+def Buffer(tensor: Any) -> Any:
     """Marks a tensor of a module that is no parameter: `self.mean = nn.Buffer(bs.zeros(3))`."""
-
-    __slots__ = ("tensor",)
-
-    def __init__(self, tensor: Any) -> None:
-        self.tensor = tensor
+    return _Marked(tensor)
 
 
 class _Making(type):
@@ -51,8 +57,9 @@ class Module(metaclass=_Making):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        inherits = any(["__init__" in base.__dict__ for base in cls.__mro__[1:-1]])
-        if "__init__" not in cls.__dict__ and "__annotations__" in cls.__dict__ and not inherits:
+        written = [base for base in cls.__mro__[:-1] if "__init__" in base.__dict__]
+        annotated = get_annotations(cls)
+        if annotated and all(["__dataclass_fields__" in base.__dict__ for base in written]):
             dataclasses.dataclass(repr=False, eq=False)(cls)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -63,7 +70,7 @@ class Module(metaclass=_Making):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         with called(self):
             try:
-                return self.forward(*args, **kwargs)
+                return returned(self, self.forward(*args, **kwargs))
             except BrimstoneError as error:
                 located(error, self)
                 raise
@@ -90,6 +97,73 @@ class Module(metaclass=_Making):
         _freeze(made, form(self).content)
         return made
 
+    def params(self, pattern: str = "", frozen: bool = False) -> dict[str, Any]:
+        """The parameters that are trained, by path; with `frozen`, also those that are not.
+
+        `pattern` is a regular expression that is searched for in the paths.
+        """
+        from .parameters import params
+
+        return params(self, pattern, frozen)
+
+    def buffers(self) -> dict[str, Any]:
+        """The tensors that are no parameters, by path."""
+        from .parameters import buffers
+
+        return buffers(self)
+
+    def modules(self) -> dict[str, Module]:
+        """This module, under the path "", and those inside it, outer ones first."""
+        return dict(parts_of(self))
+
+    def freeze(self, pattern: str = "") -> Self:
+        """A module whose parameters stay as they are, where the pattern is found in their paths."""
+        from .parameters import with_frozen
+
+        return with_frozen(self, pattern, True)
+
+    def unfreeze(self, pattern: str = "") -> Self:
+        """A module whose parameters are trained again, where the pattern is found."""
+        from .parameters import with_frozen
+
+        return with_frozen(self, pattern, False)
+
+    def state_dict(self) -> dict[str, Any]:
+        """All tensors by path, parameters and buffers."""
+        from .state import state_dict
+
+        return state_dict(self)
+
+    def load_state_dict(self, tensors: Mapping[str, Any], strict: bool = True) -> Self:
+        """A module with these tensors in the place of its own; this one stays as it is.
+
+        What is missing, unexpected or of another shape is told in one message; unless it is
+        `strict`, only shapes must fit.
+        """
+        from .state import loaded
+
+        return loaded(self, tensors, strict)
+
+    def to(self, target: Any) -> Self:
+        """The module with its floats in another dtype, or with all tensors on another device."""
+        return tree_map(lambda tensor: _moved(tensor, target), self)
+
+    def summary(self, *args: Any, **kwargs: Any) -> Any:
+        """A table of the modules, and of what they return when the model gets these arguments."""
+        from .summary import summary_of
+
+        return summary_of(self, args, kwargs)
+
+    def __repr__(self) -> str:
+        from .display import text
+
+        return text(self)
+
+    def _repr_html_(self) -> str:
+        from .display import html
+
+        return html(self)
+
     def map(self, function: Callable[[Any], Any]) -> Self:
         """The module with `function` of each of its tensors."""
         return tree_map(function, self)
@@ -114,7 +188,7 @@ def _freeze(module: Module, like: Content | None = None) -> None:
     What is a buffer of a module `like` this one, or frozen there, is so here.
     """
     own = vars(module)
-    marked = [name for name, value in own.items() if isinstance(value, Buffer)]
+    marked = [name for name, value in own.items() if isinstance(value, _Marked)]
     own.update({name: own[name].tensor for name in marked})
     children = tuple([name for name, value in own.items() if _is_child(value)])
     settings = tuple([(name, value) for name, value in own.items() if name not in children])
@@ -140,6 +214,13 @@ def _is_child(value: Any) -> bool:
     children = container.open(value)[0]
     is_empty = isinstance(value, list | dict) and not children
     return is_empty or any([_is_child(each) for each in children])
+
+
+def _moved(tensor: Any, target: Any) -> Any:
+    """A tensor on a device, or a float in a dtype; what has no such thing stays."""
+    if isinstance(target, DType) and not isdtype(tensor.dtype, "real floating"):
+        return tensor
+    return tensor.to(target)
 
 
 def _attributes(module: Module) -> dict[str, Any]:

@@ -7,7 +7,7 @@ Never: a walk through a model unless somebody asks for a path.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import local
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ class _Calls(local):
     def __init__(self) -> None:
         self.running: list[Any] = []
         self.paths: dict[int, str] = {}
+        self.watcher: Callable[[str, Any], None] | None = None
 
 
 _CALLS = _Calls()
@@ -38,6 +39,23 @@ def called(module: Module) -> Iterator[None]:
         _CALLS.running.pop()
         if not _CALLS.running:
             _CALLS.paths = {}
+
+
+@contextmanager
+def watching(watcher: Callable[[str, Any], None]) -> Iterator[None]:
+    """While the block runs, the watcher is told the path of each module that returns, and what."""
+    before, _CALLS.watcher = _CALLS.watcher, watcher
+    try:
+        yield
+    finally:
+        _CALLS.watcher = before
+
+
+def returned(module: Module, result: Any) -> Any:
+    """The result of a module's call, of which a watcher is told."""
+    if _CALLS.watcher is not None:
+        _CALLS.watcher(path_of(module), result)
+    return result
 
 
 def running_module() -> Module | None:

@@ -52,7 +52,6 @@ class Sequential(Module):
     def __init__(self, *layers: Any) -> None:
         for place, layer in enumerate(layers):
             setattr(self, str(place), layer)
-        self.count = len(layers)
 
     def forward(self, x: Any) -> Any:
         """What the last one returns."""
@@ -61,10 +60,10 @@ class Sequential(Module):
         return x
 
     def __len__(self) -> int:
-        return self.count
+        return sum([name.isdecimal() for name in vars(self)])
 
     def __iter__(self) -> Iterator[Any]:
-        return iter([getattr(self, str(place)) for place in range(self.count)])
+        return iter([getattr(self, str(place)) for place in range(len(self))])
 
     @overload
     def __getitem__(self, place: int) -> Any: ...

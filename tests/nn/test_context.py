@@ -1,0 +1,158 @@
+"""Training and inference are said around calls; updates come out of every transformation."""
+
+from typing import Any
+
+import pytest
+
+import brimstone as bs
+from brimstone import nn
+
+
+class Mean(nn.Module):
+    def __init__(self) -> None:
+        self.weight = bs.asarray(2.0)
+        self.mean = nn.Buffer(bs.asarray(0.0))
+
+    def forward(self, x: Any) -> Any:
+        if nn.is_training():
+            self.update(mean=self.mean + x.mean())
+        return x * self.weight
+
+
+class Noise(nn.Module):
+    def forward(self, x: Any) -> Any:
+        return x + bs.random.normal(nn.next_key(), x.shape) if nn.is_training() else x
+
+
+X = bs.asarray([1.0, 3.0])
+
+
+def loss(model: Any, x: Any) -> Any:
+    return model(x).sum()
+
+
+def test_models_infer_unless_somebody_says_that_they_train() -> None:
+    assert not nn.is_training()
+    with nn.training():
+        assert nn.is_training()
+        with nn.inference():
+            assert not nn.is_training()
+        assert nn.is_training()
+    assert not nn.is_training()
+    assert Noise()(X).tolist() == [1.0, 3.0]
+
+
+def test_a_context_collects_updates() -> None:
+    model = nn.Sequential(Mean(), Mean())
+    with nn.training() as context:
+        model(X)
+        made = context.updated(model)
+    assert [made[0].mean.item(), made[1].mean.item()] == [2.0, 4.0]
+    assert model[0].mean.item() == 0.0
+    with nn.inference() as context:
+        model(X)
+        assert context.updated(model) is model
+
+
+def test_a_gradient_gives_the_updated_tree() -> None:
+    with nn.training():
+        (value, made), gradient = bs.value_and_grad(loss, updates=True)(Mean(), X)
+        both = bs.value_and_grad(lambda m, x: (loss(m, x), x), has_aux=True, updates=True)
+        ((again, aux), other), _ = both(made, X)
+    assert (value.item(), again.item(), aux.tolist()) == (8.0, 8.0, [1.0, 3.0])
+    assert (made.mean.item(), other.mean.item()) == (2.0, 4.0)
+    assert gradient.mean is None
+    assert gradient.weight.item() == 4.0
+
+
+def test_a_gradient_that_does_not_want_updates_drops_them() -> None:
+    model = Mean()
+    with nn.training() as context:
+        assert bs.grad(loss)(model, X).weight.item() == 4.0
+        assert context.updated(model) is model
+
+
+@pytest.mark.parametrize("by_argument", [False, True])
+def test_a_checkpoint_hands_updates_on(by_argument: bool) -> None:
+    def recomputed(model: Any, x: Any) -> Any:
+        if by_argument:
+            return bs.checkpoint(lambda layer, x: layer(x))(model[0], x).sum()
+        return bs.checkpoint(model[0])(x).sum()
+
+    with nn.training():
+        both = bs.value_and_grad(recomputed, updates=True)
+        (_, made), gradient = both(nn.Sequential(Mean()), X)
+    assert made[0].mean.item() == 2.0
+    assert gradient[0].weight.item() == 4.0
+
+
+def test_a_compiled_step_returns_the_updated_tree() -> None:
+    @bs.jit
+    def step(model: Any, x: Any) -> Any:
+        with nn.training():
+            (value, made), gradient = bs.value_and_grad(loss, updates=True)(model, x)
+        return value, made.replace(weight=made.weight - gradient.weight)
+
+    model = Mean()
+    for _ in range(3):
+        _, model = step(model, X)
+    assert (model.mean.item(), model.weight.item()) == (6.0, -10.0)
+    assert len(step.plans) == 1
+
+
+def test_a_compiled_call_is_surrounded_like_any_other() -> None:
+    noisy = bs.jit(lambda model, x: model(x))
+    model = Noise()
+    with nn.training(7):
+        first, second = noisy(model, X).tolist(), noisy(model, X).tolist()
+    with nn.training(7):
+        assert noisy(model, X).tolist() == first
+    assert first != second
+    assert noisy(model, X).tolist() == X.tolist()
+    with nn.inference():
+        assert noisy(model, X).tolist() == X.tolist()
+    with nn.training():
+        assert noisy(model, X).tolist() != noisy(model, X).tolist()
+
+
+def test_donated_and_static_arguments_are_so_in_surroundings_too() -> None:
+    scale = bs.jit(lambda x, times: x * times, donate="x", static="times")
+    with nn.training(1):
+        assert scale(bs.ones(2), 3).tolist() == [3.0, 3.0]
+        assert scale(bs.ones(2), times=4).tolist() == [4.0, 4.0]
+
+
+def test_an_update_that_nobody_takes_is_told() -> None:
+    run = bs.jit(lambda model, x: model(x))
+    with nn.training(), pytest.raises(bs.TracedValueError, match=r"context\.updated"):
+        run(Mean(), X)
+    with nn.training(), pytest.raises(bs.TracedValueError, match="inside a `vmap`"):
+        bs.vmap(Mean())(X)
+    with pytest.raises(ValueError, match="a Mean has no sum; it has weight, mean"):
+        Mean().update(sum=1)
+
+
+def test_randomness_is_a_function_of_key_place_and_count() -> None:
+    model = nn.Sequential(Noise(), Noise())
+    zeros = bs.zeros(4)
+    with nn.training(3):
+        one, two = model[0](zeros), model[0](zeros)
+        both = model(zeros)
+    with nn.training(bs.random.key(3)):
+        assert model[0](zeros).tolist() == one.tolist()
+        assert model[0](zeros).tolist() == two.tolist()
+        assert model(zeros).tolist() == both.tolist()
+    with nn.training(4):
+        assert model[0](zeros).tolist() != one.tolist()
+    assert len({str(each.tolist()) for each in (one, two, both)}) == 3
+
+
+def test_randomness_is_the_same_compiled() -> None:
+    model = nn.Sequential(Noise(), Noise())
+
+    def run(model: Any, x: Any, key: Any) -> Any:
+        with nn.training(key):
+            return model(x)
+
+    key = bs.random.key(5)
+    assert bs.jit(run)(model, X, key).tolist() == pytest.approx(run(model, X, key).tolist())
