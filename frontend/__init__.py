@@ -63,6 +63,7 @@ if TYPE_CHECKING:  # the lazy names, for tools that read the source
     from .namespace import NAN as nan
     from .namespace import PI as pi
     from .namespace import info as __array_namespace_info__
+    from .nonfinite import nonfinite_origin
     from .paths import tree_paths
     from .profile import Profile as profile
     from .tensor import Tensor

@@ -86,6 +86,7 @@ EXPORTS = {
         E_:e INF:inf NAN:nan PI:pi NEW_AXIS:newaxis VERSION:__array_api_version__
         info:__array_namespace_info__
     """,
+    "nonfinite": "nonfinite_origin",
     "paths": "tree_paths",
     "profile": "Profile:profile",
     "tensor": "Tensor",

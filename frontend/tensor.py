@@ -23,7 +23,7 @@ from .errors import DTypeError, ShapeError, fail
 from .force import buffer_of, contents_of, force, wait_for
 from .handle import Handle, wrap
 from .methods import Methods
-from .node import Leaf, leaf
+from .node import Leaf, Node, leaf
 from .pending import remember
 from .trace import refuse_value
 from .unseen import shown
@@ -86,20 +86,33 @@ class Tensor(Methods, Handle):
         """Whether what is computed from the tensor keeps a history."""
         return self.node.tracked
 
+    def detach(self) -> Tensor:
+        """Another tensor of the same value and memory, through which no gradient flows; to donate
+        one leaves the other."""
+        from .grad import stop_gradient
+
+        if self.node.trace is not None:
+            return stop_gradient(self)
+        return wrap(self._kept(False, "detach"))
+
     def requires_grad_(self, wanted: bool = True) -> Tensor:
         """This handle, standing for a parameter: its value, with gradients asked for or not."""
-        node = self.node
-        if wanted and node.type.dtype not in ir.INEXACT:
+        if wanted and self.node.type.dtype not in ir.INEXACT:
             fail(
                 DTypeError, "requires_grad_", "only floats and complex numbers have gradients", self
             )
+        self.node = self._kept(wanted, "requires_grad_")
+        return self
+
+    def _kept(self, tracked: bool, asked: str) -> Node:
+        """A leaf of its own with this tensor's memory, which may be donated apart."""
+        node = self.node
         if node.trace is not None:
-            refuse_value(node, "requires_grad_")
+            refuse_value(node, asked)
         force(node)
         assert node.device is not None
-        kept = node.device.target.keep(buffer_of(node))  # the other node may be donated
-        self.node = leaf(kept, node.type, node.device, wanted, node.location)
-        return self
+        kept = node.device.target.keep(buffer_of(node))
+        return leaf(kept, node.type, node.device, tracked, node.location)
 
     def backward(self, gradient: Any = None) -> Gradients:
         """Gradients with respect to the parameters that this tensor depends on."""

@@ -33,17 +33,20 @@ class Updates:
     def __init__(self) -> None:
         self.trace: Trace | None = current_trace()
         self._found: dict[tuple[int, str], tuple[Place, Any]] = {}
-        self._same: dict[int, Any] = {}
+        self._same: dict[int, tuple[Any, Any]] = {}  # both kept alive, so that ids stay theirs
 
     def alias(self, made: Any, original: Any) -> None:
         """Take the parts of a tree that was made anew for those of the original."""
         for part, whole in zip(_owners(made), _owners(original), strict=True):
-            self._same[id(part)] = whole
+            self._same[id(part)] = part, self._original(whole)
 
     def put(self, owner: Any, name: str, value: Any) -> None:
         """Leave a value."""
-        owner = self._same.get(id(owner), owner)
+        owner = self._original(owner)
         self._found[id(owner), name] = Place(owner, name), value
+
+    def _original(self, owner: Any) -> Any:
+        return self._same.get(id(owner), (owner, owner))[1]
 
     @property
     def places(self) -> list[Place]:
@@ -123,6 +126,13 @@ def leave(owner: Any, name: str, value: Any) -> None:
     if trace is not updates.trace:
         _refuse(trace.kind if trace else "host call", owner, name)
     updates.put(owner, name, value)
+
+
+def stands_for(made: Any, original: Any) -> Any:
+    """A tree that was made of another one: what its parts leave is left by those of the other."""
+    if _CURRENT.updates is not None:
+        _CURRENT.updates.alias(made, original)
+    return made
 
 
 def _refuse(kind: str, owner: Any, name: str) -> NoReturn:

@@ -18,7 +18,7 @@ from ..frontend.errors import ArgumentError, BrimstoneError, fail
 from ..frontend.functions.types import isdtype
 from ..frontend.handle import Handle
 from ..frontend.tree import Container, container_of, register_container, tree_map
-from ..frontend.updates import leave
+from ..frontend.updates import leave, stands_for
 from .form import Content, Form, form_of
 from .scope import called, located, parts_of, returned
 
@@ -146,7 +146,7 @@ class Module(metaclass=_Making):
 
     def to(self, target: Any) -> Self:
         """The module with its floats in another dtype, or with all tensors on another device."""
-        return tree_map(lambda tensor: _moved(tensor, target), self)
+        return self.map(lambda tensor: _moved(tensor, target))
 
     def summary(self, *args: Any, **kwargs: Any) -> Any:
         """A table of the modules, and of what they return when the model gets these arguments."""
@@ -166,7 +166,7 @@ class Module(metaclass=_Making):
 
     def map(self, function: Callable[[Any], Any]) -> Self:
         """The module with `function` of each of its tensors."""
-        return tree_map(function, self)
+        return stands_for(tree_map(function, self), self)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if FORM in vars(self):

@@ -7,7 +7,7 @@ Never: a tensor. Numbers are read when the device has them, and never make it wa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -24,7 +24,10 @@ class Stop:
 
 @dataclass(frozen=True)
 class Started:
-    """A run begins, or goes on after `step` steps; `steps` is None where nobody knows how many."""
+    """A run begins, or goes on after `step` steps, with the `history` of the epochs before.
+
+    `steps` is how many an epoch has, None where nobody knows.
+    """
 
     name: str
     epochs: int
@@ -34,6 +37,7 @@ class Started:
     parameters: int = 0
     device: str = ""
     summary: str = ""
+    history: Sequence[EpochEnded] = ()
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,151 @@
+"""The Learner: says how a model is trained, and trains it.
+
+Comes in: a loss, an optimiser, and what else is wanted of a step; then models and batches. Goes
+out: states from step to step, or a whole `Run`.
+Never: a parameter changed in place; each step returns another state, and takes the old one's
+memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from ..frontend.errors import ArgumentError, expect_functions, fail
+from ..frontend.functions.keys import fold_in
+from ..frontend.jit import jit
+from ..frontend.nonfinite import nonfinite_origin
+from .events import Listener
+from .measures import Metric, Tally, items_of, second_of
+from .precision import PRECISIONS, Precision
+from .run import Plan, Run, Running, Source
+from .saving import Saving
+from .state import Optimiser, State, begin
+from .step import Loss, NanPolicy, Recipe, Report
+
+POLICIES = ("raise", "skip", "ignore")
+
+
+@dataclass(frozen=True)
+class Learner:
+    """How a model is trained.
+
+    `loss(model, batch)` returns a number, or that and the model's outputs. `metrics` are functions
+    of outputs and batch, which are averaged over an epoch, or objects that gather outputs and
+    `targets(batch)`, such as `train.AUROC()`. `clip` changes the gradients before the update, and
+    `accumulate` says over how many batches they are averaged. `precision` is that of the work;
+    parameters stay as they are. `nan` says what happens when a loss is not finite: "raise" an error
+    that names the operation, "skip" the update, or "ignore" it.
+    """
+
+    loss: Loss
+    optimiser: Optimiser
+    metrics: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    targets: Callable[[Any], Any] = second_of
+    clip: Callable[[Any], Any] | None = None
+    accumulate: int = 1
+    precision: Precision = "float32"
+    nan: NanPolicy = "raise"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        functions = [self.clip] if self.clip else []
+        expect_functions("Learner", self.loss, self.targets, *functions)
+        expect_functions("Learner", *self._measures.values())
+        if self.accumulate < 1:
+            problem = "gradients of one batch at least are averaged"
+            fail(ArgumentError, "Learner", problem, self.accumulate)
+        _expect("nan", self.nan, POLICIES)
+        _expect("precision", self.precision, PRECISIONS)
+
+    @property
+    def gathering(self) -> dict[str, Metric]:
+        """The metrics that gather outputs."""
+        return {name: each for name, each in self.metrics.items() if isinstance(each, Metric)}
+
+    @property
+    def _measures(self) -> dict[str, Any]:
+        return {name: each for name, each in self.metrics.items() if not isinstance(each, Metric)}
+
+    @cached_property
+    def recipe(self) -> Recipe:
+        """How a step is made."""
+        return Recipe(
+            self.loss, self.optimiser, self._measures, self.clip, self.precision, self.accumulate,
+            self.nan, bool(self.gathering),
+        )  # fmt: skip
+
+    def begin(self, model: Any) -> State:
+        """The state before the first step."""
+        recipe = self.recipe
+        scaled = recipe.precision == "float16"
+        return begin(model, recipe.optimiser, self.seed, recipe.accumulate > 1, scaled)
+
+    def step(self, state: State, batch: Any, count: int = 0) -> tuple[State, Report]:
+        """One batch, of which `count` have been before: another state, and what the batch gave.
+
+        The state that is given may not be read again. Nothing waits: numbers of the report are
+        computed when somebody looks at them.
+        """
+        if (count + 1) % self.recipe.accumulate:
+            return self._gather(state, batch)
+        return self._train(state, batch)
+
+    def evaluate(self, model: Any, batches: Iterable[Any]) -> dict[str, float]:
+        """The averages over some batches, and what metrics make of all of them."""
+        tally = self.tally()
+        for batch in batches:
+            self.measure(model, batch, tally)
+        return tally.values()
+
+    def tally(self, sums: Mapping[str, Sequence[float]] | None = None) -> Tally:
+        """The values of an epoch that begins, or goes on where it had these sums."""
+        return Tally(self.gathering, self.targets, sums)
+
+    def measure(self, model: Any, batch: Any, tally: Tally) -> None:
+        """One batch of those that are only evaluated."""
+        report = self._evaluate(model, batch)
+        values = {"loss": report.loss.item()}
+        values |= {name: each.item() for name, each in report.values.items()}
+        tally.add(values, items_of(batch), report.outputs, batch)
+
+    def fit(
+        self, model: Any, data: Source, *, epochs: int = 1, valid: Source | None = None,
+        listeners: Sequence[Listener] = (), saving: Saving | None = None, name: str = "training",
+    ) -> Run:  # fmt: skip
+        """Train a model: `epochs` times all batches of `data`, and after each those of `valid`.
+
+        With `saving`, checkpoints are written, and a run that ended early goes on where it was.
+        Ctrl-C finishes the step, writes a checkpoint and returns.
+        """
+        if epochs < 0:
+            fail(ArgumentError, "fit", "a number of epochs is not negative", epochs)
+        running = Running(self, Plan(name, epochs, data, valid, listeners), self.begin(model))
+        if saving is not None:
+            running.keep(saving)
+        return running.run()
+
+    def explain_failure(self, state: State, batch: Any) -> str:
+        """Which operation made the loss of a batch NaN or infinite, and at which line."""
+        key = fold_in(state.key, state.step - 1)
+        origin = nonfinite_origin(self.recipe.loss_of, state.model, batch, key)
+        return "its loss is finite when it is computed again" if origin is None else str(origin)
+
+    @cached_property
+    def _train(self) -> Any:
+        return jit(self.recipe.train, donate="state")
+
+    @cached_property
+    def _gather(self) -> Any:
+        return jit(self.recipe.gather, donate="state")
+
+    @cached_property
+    def _evaluate(self) -> Any:
+        return jit(self.recipe.evaluate)
+
+
+def _expect(name: str, given: str, known: Sequence[str]) -> None:
+    if given not in known:
+        fail(ArgumentError, "Learner", f"{name} is one of {', '.join(known)}", given)

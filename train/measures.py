@@ -1,0 +1,81 @@
+"""Numbers of an epoch from those of its batches: averages, and metrics that gather outputs.
+
+Comes in: what each batch measured, and how many items it had. Goes out: the values so far.
+Never: a value that the device still computes; the Learner hands over numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from ..frontend.errors import ArgumentError, fail
+from ..frontend.tree import leaves_of
+
+
+@runtime_checkable
+class Metric(Protocol):
+    """Gathers the outputs of batches, and makes a number of all of them."""
+
+    def update(self, outputs: Any, targets: Any, /) -> Any: ...
+
+    def value(self) -> Any: ...
+
+    def reset(self) -> Any: ...
+
+
+Targets = Callable[[Any], Any]
+
+
+def second_of(batch: Any) -> Any:
+    """The targets of a batch, where it is a pair of inputs and targets."""
+    if isinstance(batch, tuple | list) and len(batch) == 2:
+        return batch[1]
+    problem = "metrics need targets, and the batch is no pair of inputs and targets"
+    hint = "say where they are: `Learner(..., targets=lambda batch: batch['label'])`"
+    fail(ArgumentError, "Learner", problem, hint=hint)
+
+
+def items_of(batch: Any) -> int:
+    """How many items a batch has: the first axis of its first tensor."""
+    shapes = [leaf.shape for leaf in leaves_of(batch) if getattr(leaf, "shape", ())]
+    return int(shapes[0][0]) if shapes else 1
+
+
+class Tally:
+    """The values of an epoch so far, or of the rest of one that began with `sums`."""
+
+    def __init__(
+        self, metrics: Mapping[str, Metric], targets: Targets,
+        sums: Mapping[str, Sequence[float]] | None = None,
+    ) -> None:  # fmt: skip
+        self._metrics, self._targets = metrics, targets
+        self._sums = {name: (total, count) for name, (total, count) in (sums or {}).items()}
+        self._latest: dict[str, float] = {}
+        for metric in metrics.values():
+            metric.reset()
+
+    def add(self, values: Mapping[str, float], items: int, outputs: Any, batch: Any) -> None:
+        """One batch more."""
+        for name, value in values.items():
+            if name == "lr":
+                self._latest[name] = value
+                continue
+            total, count = self._sums.get(name, (0.0, 0.0))
+            self._sums[name] = total + value * items, count + items
+        for metric in self._metrics.values():
+            metric.update(outputs, self._targets(batch))
+
+    @property
+    def sums(self) -> dict[str, tuple[float, float]]:
+        """For each average its sum, and over how many items."""
+        return dict(self._sums)
+
+    def averages(self) -> dict[str, float]:
+        """The averages so far, cheap enough to ask after each batch."""
+        means = {name: total / max(count, 1) for name, (total, count) in self._sums.items()}
+        return means | self._latest
+
+    def values(self) -> dict[str, float]:
+        """The averages, and what the metrics make of all that they gathered."""
+        return self.averages() | {name: float(each.value()) for name, each in self._metrics.items()}

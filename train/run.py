@@ -1,0 +1,248 @@
+"""A run: epochs of steps, what is told of them, and when it ends.
+
+Comes in: a Learner, a state, batches. Goes out: a `Run`; on the way, events and checkpoints.
+Never: a wait for the device: the numbers of a step are read while the next one runs.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from ..frontend.errors import BrimstoneError
+from ..nn.display import count_of
+from ..runtime.device import current_device
+from .events import Ended, EpochEnded, Event, Listener, Progress, Split, Started, Stop
+from .interrupt import Interrupted, finishing_steps
+from .measures import items_of
+from .saving import Position, Saver, Saving
+from .state import State
+from .step import Report
+
+if TYPE_CHECKING:
+    from .learner import Learner
+
+Source = Iterable[Any] | Callable[[int], Iterable[Any]]
+"""Batches, or a function from the number of an epoch to its batches."""
+
+BEHIND = 1
+"""How many steps the numbers that are read lie behind those that are started."""
+
+
+class LossNotFinite(BrimstoneError, ArithmeticError):
+    """A loss is NaN or infinite, and the Learner was told to raise an error then."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What training gave: the last state, why it ended, and the values of each epoch."""
+
+    state: State
+    reason: str
+    history: Sequence[EpochEnded] = field(default_factory=list[EpochEnded])
+
+    @property
+    def model(self) -> Any:
+        """The trained model."""
+        return self.state.model
+
+
+@dataclass(frozen=True)
+class _Pending:
+    """A step that was started: its number in the run and in the epoch, and its report."""
+
+    step: int
+    place: int
+    batch: Any
+    report: Report
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run is to do: how often it goes through which batches, and who is told."""
+
+    name: str
+    epochs: int
+    data: Source
+    valid: Source | None
+    listeners: Sequence[Listener]
+
+
+class Running:
+    """A run on its way."""
+
+    def __init__(self, learner: Learner, plan: Plan, state: State) -> None:
+        self.learner, self.plan, self.state = learner, plan, state
+        self.position = Position()
+        self.history: list[EpochEnded] = []
+        self.saver: Saver | None = None
+        self.pending = deque[_Pending]()
+        self.tally = learner.tally()
+        self.stopped = ""
+        self.began = self.resumed = monotonic()
+
+    def keep(self, saving: Saving) -> None:
+        """Write checkpoints; go on from the last one that is whole."""
+        self.saver = Saver(saving)
+        found = self.saver.latest(self.state) if saving.resume else None
+        if found is not None:
+            self.state, self.position = found
+            self.history = list(self.position.history)
+
+    def run(self) -> Run:
+        """All epochs, or as many as there are before somebody stops the run."""
+        with finishing_steps() as interrupted, ExitStack() as open_listeners:
+            for listener in self.plan.listeners:
+                if hasattr(listener, "__enter__"):
+                    open_listeners.enter_context(listener)  # pyright: ignore[reportArgumentType]
+            if self.saver is not None:
+                open_listeners.callback(self.saver.close)
+            self._tell(self._started())
+            while self.position.epoch < self.plan.epochs and not self.stopped:
+                self._epoch(interrupted)
+            reason = self.stopped or "all epochs are done"
+            if self.stopped:
+                self._save()
+            for event in self.saver.written() if self.saver is not None else ():
+                self._tell(event)
+            values = self.history[-1].values if self.history else {}
+            self._tell(Ended(self.position.step, reason, monotonic() - self.began, values))
+        return Run(self.state, reason, self.history)
+
+    def _epoch(self, interrupted: Interrupted) -> None:
+        """The steps of an epoch that are left, and the validation after them."""
+        began = monotonic()
+        self.tally = self.learner.tally(self.position.sums)
+        for batch in _of_epoch(self.plan.data, self.position):
+            self._step(batch)
+            if interrupted.asked:
+                self.stopped = self.stopped or "interrupted"
+            if self.stopped:
+                break
+        self._catch_up(0)
+        if self.stopped and not _is_over(self.plan.data, self.position):
+            return
+        epoch = self.position.epoch
+        self._epoch_ended("train", epoch, self.tally.values(), began)
+        if self.plan.valid is not None:
+            self._validate(self.plan.valid, epoch)
+        self.position = self.position.next_epoch()
+        self.tally = self.learner.tally()
+        if self.saver is not None and self.saver.wants(self.position, at_end=True):
+            self._save()
+
+    def _step(self, batch: Any) -> None:
+        position = self.position
+        self.state, report = self.learner.step(self.state, batch, position.step)
+        self.position = position.next_step(_state_of(self.plan.data))
+        self.pending.append(_Pending(self.position.step, self.position.place, batch, report))
+        self._catch_up(BEHIND)
+        if self.saver is not None and self.saver.wants(self.position, at_end=False):
+            self._save()
+
+    def _catch_up(self, behind: int) -> None:
+        """Read the numbers of all started steps but the last `behind`."""
+        steps, tally = _length(self.plan.data), self.tally
+        while len(self.pending) > behind:
+            each = self.pending.popleft()
+            if self.learner.recipe.nan == "raise" and not each.report.finite.item():
+                self._refuse(each)
+            values = {"loss": each.report.loss.item()}
+            values |= {name: value.item() for name, value in each.report.values.items()}
+            items = items_of(each.batch)
+            tally.add(values, items, each.report.outputs, each.batch)
+            shown = tally.averages() | {"loss": values["loss"]}
+            self._progress("train", each.step, each.place, steps, shown, items)
+
+    def _refuse(self, failed: _Pending) -> None:
+        """Say what made a loss NaN. Since then nothing has changed but the count of steps."""
+        state = replace(self.state, step=self.state.step - (self.position.step - failed.step))
+        why = self.learner.explain_failure(state, failed.batch)
+        value = failed.report.loss.item()
+        raise LossNotFinite(
+            f"fit: the loss of step {failed.step} is {value}\n  {why}\n"
+            '  hint: `Learner(..., nan="skip")` leaves such steps out'
+        )
+
+    def _validate(self, source: Source, epoch: int) -> None:
+        """The batches that nothing is learned from."""
+        tally, began = self.learner.tally(), monotonic()
+        steps = _length(source)
+        for place, batch in enumerate(_batches(source, epoch), 1):
+            self.learner.measure(self.state.model, batch, tally)
+            self._progress(
+                "valid", self.position.step, place, steps, tally.averages(), items_of(batch)
+            )
+        self._epoch_ended("valid", epoch, tally.values(), began)
+
+    def _progress(
+        self, split: Split, step: int, place: int, steps: int | None, values: Any, items: int
+    ) -> None:
+        before, self.resumed = self.resumed, monotonic()
+        seconds = self.resumed - before
+        epoch = self.position.epoch
+        self._tell(Progress(split, epoch, step, place, steps, values, items, seconds))
+
+    def _epoch_ended(
+        self, split: Split, epoch: int, values: dict[str, float], began: float
+    ) -> None:
+        event = EpochEnded(split, epoch, self.position.step, values, monotonic() - began)
+        self.history.append(event)
+        self._tell(event)
+
+    def _save(self) -> None:
+        if self.saver is None:
+            return
+        self._catch_up(0)
+        position = self.position.told(self.history, self.tally.sums)
+        for event in self.saver.save(self.state, position):
+            self._tell(event)
+
+    def _tell(self, event: Event) -> None:
+        for listener in self.plan.listeners:
+            answer = listener(event)
+            if isinstance(answer, Stop):
+                self.stopped = self.stopped or answer.reason
+
+    def _started(self) -> Started:
+        model, position = self.state.model, self.position
+        steps, device = _length(self.plan.data), str(current_device())
+        return Started(
+            self.plan.name, self.plan.epochs, steps, position.step, position.epoch, count_of(model),
+            device, repr(model), tuple(self.history),
+        )  # fmt: skip
+
+
+def _batches(source: Source, epoch: int) -> Iterable[Any]:
+    return source(epoch) if callable(source) else source
+
+
+def _of_epoch(source: Source, position: Position) -> Iterator[Any]:
+    """The batches of an epoch that are left: a loader goes on by itself, of others the batches that
+    have been are left out."""
+    if hasattr(source, "restore"):
+        if position.data is not None:
+            source.restore(position.data)  # pyright: ignore[reportAttributeAccessIssue]
+        return iter(_batches(source, position.epoch))
+    return islice(_batches(source, position.epoch), position.place, None)
+
+
+def _state_of(source: Source) -> Any:
+    """Where a loader is, if it can go on there."""
+    return source.state() if hasattr(source, "restore") else None  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _length(source: Source) -> int | None:
+    """How many batches an epoch has, if somebody knows."""
+    return len(source) if hasattr(source, "__len__") else None  # pyright: ignore[reportArgumentType]
+
+
+def _is_over(source: Source, position: Position) -> bool:
+    """Whether an epoch that was stopped had no batch left."""
+    steps = _length(source)
+    return steps is not None and position.place >= steps

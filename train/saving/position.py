@@ -1,0 +1,60 @@
+"""Where a run is: how many steps and epochs are done, where its data are, what it gave so far.
+
+Comes in: steps and epochs that end. Goes out: another `Position`, and JSON.
+Never: a tensor; those are the `State`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
+
+from ..events import EpochEnded
+
+
+@dataclass(frozen=True)
+class Position:
+    """`step` counts the batches of the run, `place` those of the running epoch.
+
+    `data` is what a loader needs to go on, if it can; `sums` are those of the running epoch.
+    """
+
+    step: int = 0
+    epoch: int = 0
+    place: int = 0
+    data: Any = None
+    sums: Mapping[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
+    history: Sequence[EpochEnded] = ()
+
+    def next_step(self, data: Any) -> Position:
+        """One batch later."""
+        return replace(self, step=self.step + 1, place=self.place + 1, data=data)
+
+    def next_epoch(self) -> Position:
+        """At the beginning of the next epoch."""
+        return replace(self, epoch=self.epoch + 1, place=0, sums={})
+
+    def told(
+        self, history: Sequence[EpochEnded], sums: Mapping[str, Sequence[float]] | None = None
+    ) -> Position:
+        """The same, with all that epochs gave, and the running one so far."""
+        return replace(self, history=tuple(history), sums=self.sums if sums is None else sums)
+
+    def values(self) -> dict[str, float]:
+        """The latest values: `train.loss`, `valid.accuracy`."""
+        found: dict[str, float] = {}
+        for event in self.history:
+            found |= {f"{event.split}.{name}": value for name, value in event.values.items()}
+        return found
+
+    def as_json(self) -> dict[str, Any]:
+        """The same for a file."""
+        return asdict(self) | {"history": [asdict(event) for event in self.history]}
+
+    @staticmethod
+    def of_json(found: Mapping[str, Any]) -> Position:
+        """What `as_json` gave."""
+        known = {each.name: found[each.name] for each in fields(Position)}
+        history = [EpochEnded(**event) for event in found["history"]]
+        return Position(**{**known, "history": tuple(history)})

@@ -1,0 +1,147 @@
+"""Writes checkpoints while the run goes on, and finds the last one that is whole.
+
+Comes in: states and positions. Goes out: folders; when a run begins again, the state and position
+of the latest checkpoint that can be trusted.
+Never: a wait for the disk in a step, unless the write before is still going on.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ...frontend.errors import ArgumentError, described, fail
+from ...frontend.paths import paths_of
+from ...frontend.tree import flatten
+from ..events import Note, Saved
+from ..state import State
+from .files import Damaged, checkpoints, position_of, read, read_rest, remove, step_of, sweep, write
+from .position import Position
+from .strategies import KeepLast, Record, Strategy
+
+FOLDER = "checkpoints"
+LISTED = 10
+
+
+@dataclass(frozen=True)
+class Saving:
+    """Where checkpoints are written, when, and which stay.
+
+    They are written after each epoch, unless `epochs` is false, and `every` so many steps. A run
+    goes on from the last one that is whole, unless `resume` is false.
+    """
+
+    folder: str | Path
+    every: int | None = None
+    epochs: bool = True
+    keep: Strategy = field(default_factory=KeepLast)
+    resume: bool = True
+
+    def __post_init__(self) -> None:
+        if self.every is not None and self.every < 1:
+            fail(ArgumentError, "Saving", "`every` counts steps", self.every)
+
+
+class CheckpointWarning(UserWarning):
+    """A checkpoint cannot be trusted, and the one before it is taken; or it cannot be written."""
+
+
+class Saver:
+    """The checkpoints of one run, in a folder of its own."""
+
+    def __init__(self, saving: Saving) -> None:
+        self.folder, self.saving = Path(saving.folder) / FOLDER, saving
+        self._writer: ThreadPoolExecutor | None = None
+        self._running: Future[Path] | None = None
+
+    def wants(self, position: Position, at_end: bool) -> bool:
+        """Whether a checkpoint is due: at the end of an epoch, or after a step."""
+        if at_end:
+            return self.saving.epochs
+        return self.saving.every is not None and position.step % self.saving.every == 0
+
+    def save(self, state: State, position: Position) -> Iterator[Saved | Note]:
+        """Begin to write a checkpoint; say what became of the one before."""
+        yield from self.written()
+        if self._writer is None:
+            sweep(self.folder)
+            self._writer = ThreadPoolExecutor(1, "checkpoints")
+        leaves, structure = flatten(state)
+        # The arrays share the memory of the tensors, which is then not taken for what comes next.
+        arrays = {
+            path: leaf.numpy() for path, leaf in zip(paths_of(structure), leaves, strict=True)
+        }
+        self._running = self._writer.submit(self._write, arrays, position)
+
+    def written(self) -> Iterator[Saved | Note]:
+        """Wait for what was begun; say what became of it."""
+        running, self._running = self._running, None
+        if running is None:
+            return
+        try:
+            path = running.result()
+        except OSError as problem:
+            text = f"a checkpoint could not be written: {problem}"
+            warnings.warn(CheckpointWarning(text), stacklevel=5)
+            yield Note(text)
+        else:
+            yield Saved(step_of(path), path)
+
+    def close(self) -> None:
+        """Wait for what was begun, and begin nothing more."""
+        if self._writer is not None:
+            self._writer.shutdown()
+            self._writer = None
+
+    def latest(self, like: State) -> tuple[State, Position] | None:
+        """The state and position of the last checkpoint that is whole; None where there is none."""
+        for checkpoint in reversed(checkpoints(self.folder)):
+            try:
+                tensors, position = read(checkpoint)
+            except Damaged as problem:
+                text = f"{checkpoint} is damaged, and the one before it is taken: {problem}"
+                warnings.warn(CheckpointWarning(text), stacklevel=4)
+                continue
+            return _restored(like, tensors, checkpoint), position
+        return None
+
+    def _write(self, arrays: dict[str, Any], position: Position) -> Path:
+        path = write(self.folder, arrays, position)
+        known = {step_of(each): each for each in checkpoints(self.folder)}
+        kept = self.saving.keep(list(_records(known.values()))) | {position.step}
+        for step in known.keys() - kept:
+            remove(known[step])
+        return path
+
+
+def _records(found: Iterable[Path]) -> Iterator[Record]:
+    """What is known of the checkpoints that are whole."""
+    for each in found:
+        try:
+            yield Record(step_of(each), position_of(read_rest(each)).values())
+        except Damaged:
+            continue
+
+
+def _restored(like: State, tensors: dict[str, Any], checkpoint: Path) -> State:
+    """A state with these tensors, which are those of the same model and optimiser."""
+    leaves, structure = flatten(like)
+    paths = paths_of(structure)
+    pairs = list(zip(paths, leaves, strict=True))
+    wrong = [f"{path} is missing" for path in paths if path not in tensors]
+    wrong += [f"{path} is not part of it" for path in tensors if path not in set(paths)]
+    wrong += [
+        f"{path} is {described(tensors[path])} instead of {described(leaf)}"
+        for path, leaf in pairs
+        if path in tensors and described(tensors[path]) != described(leaf)
+    ]
+    if wrong:
+        problem = f"{checkpoint} is of another model or optimiser:\n    " + "\n    ".join(
+            wrong[:LISTED]
+        )
+        fail(ArgumentError, "fit", problem, hint="give another folder, or `resume=False`")
+    return structure.build([tensors[path].to(leaf.device) for path, leaf in pairs])

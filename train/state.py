@@ -1,0 +1,88 @@
+"""All that training changes, as one tree: a step takes it and returns another.
+
+Comes in: a model, an optimiser, a seed. Goes out: a `State`, which is all that a checkpoint needs
+of the device.
+Never: what stays the same; that is the `Learner`'s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ..frontend.functions.creation import asarray, zeros_like
+from ..frontend.functions.keys import key
+from ..frontend.paths import constants_of
+from ..frontend.tensor import Tensor
+from ..frontend.tree import flatten, tree_map
+from .scaling import Scale
+
+
+class Optimiser(Protocol):
+    """Makes better parameters of gradients: pure functions of trees, `initial` of the model gives
+    what is remembered, `update` the next model and what is remembered then."""
+
+    def initial(self, model: Any, /) -> Any: ...
+
+    def update(self, model: Any, gradients: Any, state: Any, /) -> tuple[Any, Any]: ...
+
+
+@dataclass(frozen=True)
+class State:
+    """A model on its way: what the optimiser remembers, the key of randomness, what is counted.
+
+    `step` counts batches, `failed` says whether a loss was not finite, `gathered` are gradients of
+    the batches since the last update, `scale` is what losses are multiplied by.
+    """
+
+    model: Any
+    optimiser: Any
+    key: Tensor
+    step: Tensor
+    failed: Tensor
+    gathered: Any
+    scale: Scale | None
+
+
+def begin(
+    model: Any, optimiser: Optimiser, seed: int = 0, gathers: bool = False, scaled: bool = False
+) -> State:
+    """The state before the first step; the model that is given stays readable."""
+    own = tree_map(lambda tensor: tensor.detach(), model)
+    return State(
+        model=own,
+        optimiser=optimiser.initial(own),
+        key=key(seed),
+        step=asarray(0),
+        failed=asarray(False),
+        gathered=zero_gradients(model) if gathers else None,
+        scale=Scale.initial() if scaled else None,
+    )
+
+
+def zero_gradients(model: Any) -> Any:
+    """A tree like the model's gradients, of zeros in f32 at least."""
+    leaves, structure = flatten(model)
+    constant = constants_of(structure)
+    zeros = [
+        None if at in constant or not trains(leaf) else zeros_like(wide(leaf))
+        for at, leaf in enumerate(leaves)
+    ]
+    return structure.build(zeros)
+
+
+def trains(leaf: Any) -> bool:
+    """Whether a leaf is a tensor of floats."""
+    return isinstance(leaf, Tensor) and leaf.dtype.kind in ("f", "c")
+
+
+def wide(tensor: Any) -> Any:
+    """A tensor in at least f32."""
+    return tensor.astype("float32") if tensor.dtype.itemsize < 4 else tensor
+
+
+def chosen(condition: Any, new: Any, old: Any) -> Any:
+    """The new tree where the condition holds, else the old one, leaf by leaf."""
+    from ..frontend.functions.logic import where
+
+    return tree_map(lambda one, other: where(condition, one, other), new, old)

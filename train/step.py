@@ -1,0 +1,158 @@
+"""One step of training, gradient and update included: what the Learner compiles.
+
+Comes in: a `State` and a batch. Goes out: the next state, and what the batch gave: a `Report`.
+Never: Python's decision by a value; what depends on one is chosen on the device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from ..frontend.errors import ArgumentError, fail
+from ..frontend.functions.creation import zeros_like
+from ..frontend.functions.elementwise import add, divide
+from ..frontend.functions.keys import fold_in
+from ..frontend.functions.logic import isfinite, logical_and, logical_not, logical_or
+from ..frontend.functions.reductions import all as all_of
+from ..frontend.grad import value_and_grad
+from ..frontend.tensor import Tensor
+from ..frontend.tree import leaves_of, tree_map
+from ..nn.context import inference, training
+from .precision import batch_in, model_in
+from .state import Optimiser, State, chosen, wide
+
+NanPolicy = Literal["raise", "skip", "ignore"]
+Loss = Callable[[Any, Any], Any]
+Measure = Callable[[Any, Any], Any]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What one batch gave: its loss, whether that is finite, and what was measured of its outputs.
+
+    `outputs` are what the loss function returned beside the loss, if somebody wants them.
+    """
+
+    loss: Tensor
+    finite: Tensor
+    values: Mapping[str, Tensor]
+    outputs: Any = None
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a step is made: what is minimised, by which optimiser, in which precision."""
+
+    loss: Loss
+    optimiser: Optimiser
+    measures: Mapping[str, Measure]
+    clip: Callable[[Any], Any] | None
+    precision: str
+    accumulate: int
+    nan: NanPolicy
+    returns_outputs: bool
+
+    def train(self, state: State, batch: Any) -> tuple[State, Report]:
+        """A batch, after which the parameters are updated."""
+        state, report, gradients, sound = self._differentiated(state, batch)
+        if state.gathered is not None:
+            gradients = tree_map(lambda total: total / self.accumulate, gradients)
+        if self.clip is not None:
+            gradients = self.clip(gradients)
+        model, optimiser = self.optimiser.update(state.model, gradients, state.optimiser)
+        if sound is not None:
+            before = state.model, state.optimiser
+            model, optimiser = chosen(sound, (model, optimiser), before)
+        gathered = state.gathered and tree_map(zeros_like, state.gathered)
+        return self._next(state, model, optimiser, gathered), report
+
+    def gather(self, state: State, batch: Any) -> tuple[State, Report]:
+        """A batch whose gradients are only added to those of the batches before."""
+        state, report, gradients, sound = self._differentiated(state, batch)
+        if sound is not None:
+            gradients = chosen(sound, gradients, state.gathered)
+        return self._next(state, state.model, state.optimiser, gradients), report
+
+    def evaluate(self, model: Any, batch: Any) -> Report:
+        """A batch that nothing is learned from."""
+        with inference():
+            value, outputs = self._result(model, batch)
+        return self._report(value, isfinite(value), outputs, batch, None)
+
+    def loss_of(self, model: Any, batch: Any, key: Any) -> Any:
+        """The loss of a training step alone, with the randomness of that step."""
+        with training(key):
+            return self._result(model, batch)[0]
+
+    def _differentiated(self, state: State, batch: Any) -> tuple[State, Report, Any, Any]:
+        """The state with the values that modules left, the report, the sum of the gradients since
+        the last update, and whether they may be used: None where nobody asks."""
+        scale = state.scale
+
+        def scaled(model: Any, batch: Any) -> Any:
+            value, outputs = self._result(model, batch)
+            # Ahead of scaling, so that what is reported is not too large for it.
+            return value if scale is None else value * scale.value, (value, outputs)
+
+        with training(fold_in(state.key, state.step)):
+            both = value_and_grad(scaled, has_aux=True, updates=True)
+            ((_, (value, outputs)), model), gradients = both(state.model, batch)
+        if scale is not None:
+            gradients = tree_map(lambda each: divide(wide(each), scale.value), gradients)
+        finite = isfinite(value)
+        report = self._report(value, finite, outputs, batch, state.step)
+        sound, state = self._judged(state, finite, gradients)
+        model = model if sound is None else chosen(sound, model, state.model)
+        if state.gathered is not None:
+            pairs = zip(leaves_of(gradients), leaves_of(state.gathered), strict=True)
+            sums = iter([add(wide(one), other) for one, other in pairs])
+            gradients = tree_map(lambda _: next(sums), state.gathered)
+        return replace(state, model=model), report, gradients, sound
+
+    def _judged(self, state: State, finite: Any, gradients: Any) -> tuple[Any, State]:
+        """Whether a step's gradients may be used, and the state that remembers it."""
+        sound: Any = None
+        if self.nan == "skip" or state.scale is not None:
+            sound = _all_finite(gradients)
+        if state.scale is not None:
+            state = replace(state, scale=state.scale.after(sound))
+        if self.nan == "raise":
+            # After a loss that is not finite nothing changes any more, so that whoever looks
+            # later finds the parameters that it was computed with.
+            failed = logical_or(state.failed, logical_not(finite))
+            state = replace(state, failed=failed)
+            going = logical_not(failed)
+            sound = going if sound is None else logical_and(sound, going)
+        return sound, state
+
+    def _next(self, state: State, model: Any, optimiser: Any, gathered: Any) -> State:
+        step = state.step + 1
+        return replace(state, model=model, optimiser=optimiser, gathered=gathered, step=step)
+
+    def _result(self, model: Any, batch: Any) -> tuple[Any, Any]:
+        """The loss of a batch as one f32 number, and what else the loss function returned."""
+        made = self.loss(model_in(model, self.precision), batch_in(batch, self.precision))
+        value, outputs = made if isinstance(made, tuple) else (made, None)
+        if not isinstance(value, Tensor) or value.shape:
+            problem = "the loss function returns one number, or that and the model's outputs"
+            fail(ArgumentError, "Learner", problem, value)
+        return wide(value), outputs
+
+    def _report(self, loss: Any, finite: Any, outputs: Any, batch: Any, step: Any) -> Report:
+        """What a batch gave; the rate of learning is told where it changes from step to step."""
+        values = {name: measure(outputs, batch) for name, measure in self.measures.items()}
+        rate = getattr(self.optimiser, "lr", None)
+        if step is not None and callable(rate):
+            values["lr"] = rate(step)
+        return Report(loss, finite, values, outputs if self.returns_outputs else None)
+
+
+def _all_finite(tree: Any) -> Any:
+    """Whether all numbers of a tree are finite."""
+    found = [all_of(isfinite(leaf)) for leaf in leaves_of(tree)]
+    together = found[0]
+    for each in found[1:]:
+        together = logical_and(together, each)
+    return together
