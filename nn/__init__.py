@@ -1,5 +1,6 @@
 """Models: modules, losses, initialisers. `nn.Module` is where to begin."""
 
+from . import functions
 from .context import Context, inference, is_training, next_key, training
 from .initialisers import (
     Constant,
@@ -14,5 +15,28 @@ from .initialisers import (
     XavierUniform,
     Zeros,
 )
+from .layers.batch_norm import BatchNorm1d, BatchNorm2d, BatchNorm3d
+from .layers.convolution import Conv1d, Conv2d, Conv3d
+from .layers.dropout import AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, GaussianNoise
+from .layers.embedding import Embedding
+from .layers.group_norm import GroupNorm
+from .layers.instance_norm import InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
+from .layers.layer_norm import LayerNorm, RMSNorm, RmsNorm
 from .layers.linear import Identity, Linear, Sequential
+from .layers.local_response_norm import LocalResponseNorm
+from .layers.pooling import (
+    AdaptiveAvgPool1d,
+    AdaptiveAvgPool2d,
+    AdaptiveAvgPool3d,
+    AdaptiveMaxPool1d,
+    AdaptiveMaxPool2d,
+    AdaptiveMaxPool3d,
+    AvgPool1d,
+    AvgPool2d,
+    AvgPool3d,
+    MaxPool1d,
+    MaxPool2d,
+    MaxPool3d,
+)
+from .layers.transposed import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from .module import Buffer, FrozenError, Module

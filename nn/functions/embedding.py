@@ -1,0 +1,25 @@
+"""Rows of a table, which integers name.
+
+Comes in: integers, a table. Goes out: rows.
+Never: a place outside the table read as one inside.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...frontend.functions.indexing import take
+from ...frontend.functions.logic import where
+from ...frontend.grad import stop_gradient
+from ...frontend.tensor import Tensor
+
+
+def embedding(indices: Any, weight: Any, /, padding_idx: int | None = None) -> Tensor:
+    """Rows of a table [count, length], of which the one at `padding_idx` has no gradient.
+
+    Of integers […] come rows […, length].
+    """
+    rows = take(weight, indices, axis=0)
+    if padding_idx is None:
+        return rows
+    return where((indices == padding_idx)[..., None], stop_gradient(rows), rows)
