@@ -73,12 +73,18 @@ def grid_sample(
     ]
     if mode == "nearest":
         return _read(wrap(image), round(ends[0]), round(ends[1]), padding_mode)
-    columns, rows = (_around(each) for each in ends)
+    return bilinear(wrap(image), ends[0], ends[1], padding_mode)
+
+
+def bilinear(image: Tensor, column: Tensor, row: Tensor, border: str = "zeros") -> Tensor:
+    """Images [N, C, H, W] at places [N, h, w], counted in elements; the border is zeros, or any
+    other where no place is outside."""
+    columns, rows = _around(column), _around(row)
     total: Any = 0
-    for column, along in columns:
-        for row, across in rows:
+    for left, along in columns:
+        for top, across in rows:
             weight = (along * across)[:, None]
-            total = total + _read(wrap(image), column, row, padding_mode) * weight
+            total = total + _read(image, left, top, border) * weight
     return total
 
 
