@@ -17,13 +17,35 @@ from .initialisers import (
 )
 from .layers.batch_norm import BatchNorm1d, BatchNorm2d, BatchNorm3d
 from .layers.convolution import Conv1d, Conv2d, Conv3d
+from .layers.deformed import DeformConv2d
+from .layers.distance import CosineSimilarity, PairwiseDistance
 from .layers.dropout import AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, GaussianNoise
 from .layers.embedding import Embedding
+from .layers.flatten import Flatten, Unflatten
 from .layers.group_norm import GroupNorm
 from .layers.instance_norm import InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
+from .layers.interpolate import Interpolate, Upsample
 from .layers.layer_norm import LayerNorm, RMSNorm, RmsNorm
 from .layers.linear import Identity, Linear, Sequential
 from .layers.local_response_norm import LocalResponseNorm
+from .layers.padding import (
+    CircularPad1d,
+    CircularPad2d,
+    CircularPad3d,
+    ConstantPad1d,
+    ConstantPad2d,
+    ConstantPad3d,
+    ReflectionPad1d,
+    ReflectionPad2d,
+    ReflectionPad3d,
+    ReplicationPad1d,
+    ReplicationPad2d,
+    ReplicationPad3d,
+    ZeroPad1d,
+    ZeroPad2d,
+    ZeroPad3d,
+)
+from .layers.pixel_shuffle import PixelShuffle, PixelUnshuffle
 from .layers.pooling import (
     AdaptiveAvgPool1d,
     AdaptiveAvgPool2d,
@@ -39,4 +61,5 @@ from .layers.pooling import (
     MaxPool3d,
 )
 from .layers.transposed import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
+from .layers.unfold import Fold, Unfold
 from .module import Buffer, FrozenError, Module

@@ -1,7 +1,10 @@
 """Functions of models: what layers do, for those who keep no parameters or keep their own."""
 
+from .deformed import deform_conv2d
+from .distance import cosine_similarity, pairwise_distance
 from .dropout import alpha_dropout, dropout, feature_dropout
 from .embedding import embedding
+from .interpolation import interpolate
 from .normalisation import (
     batch_norm,
     batch_statistics,
@@ -11,4 +14,6 @@ from .normalisation import (
     local_response_norm,
     rms_norm,
 )
+from .pixels import pixel_shuffle, pixel_unshuffle
 from .pooling import adaptive_max_pool, max_pool, mean_pool
+from .windows import fold, unfold

@@ -66,6 +66,11 @@ def known_size(name: str, x: Tensor, axis: int) -> int:
     return size
 
 
+def as_setting(value: Any) -> Any:
+    """A list as a tuple, which an attribute of a module can be."""
+    return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
+
+
 def along_channels(vector: Tensor, rank: int) -> Tensor:
     """A number for each channel, beside images of so many axes."""
     return vector.reshape((-1, *[1] * (rank - 2)))

@@ -27,6 +27,7 @@ class Row(NamedTuple):
 
 LINE, IMAGE = spread(-1, 1, 2, 4, 7), spread(-1, 1, 2, 4, 6, 5)
 VOLUME, VECTORS = spread(-1, 1, 1, 4, 3, 4, 3), spread(-1, 1, 3, 4)
+COLUMNS, OTHER = spread(-1, 1, 2, 12, 12), spread(-1, 1, 3, 4)
 PLACES = np.array([[1, 0, 4], [2, 2, 0]])
 
 
@@ -149,11 +150,55 @@ TABLES = {
     "Embedding, padding from the end": row(lambda lib: lib.Embedding(5, 3, padding_idx=-1), PLACES),
 }  # fmt: skip
 
+IMAGES = {
+    "nearest": row(lambda lib: lib.Upsample(scale_factor=2), IMAGE),
+    "nearest, smaller": row(lambda lib: lib.Upsample((4, 3)), IMAGE),
+    "nearest, a fraction": row(lambda lib: lib.Upsample(scale_factor=1.7), LINE),
+    "nearest-exact": row(lambda lib: lib.Upsample((4, 8), mode="nearest-exact"), IMAGE),
+    "linear": row(lambda lib: lib.Upsample(11, mode="linear"), LINE),
+    "linear, corners": row(lambda lib: lib.Upsample(11, mode="linear", align_corners=True), LINE),
+    "linear to one": row(lambda lib: lib.Upsample(1, mode="linear", align_corners=True), LINE),
+    "linear, smaller": row(lambda lib: lib.Upsample(scale_factor=0.6, mode="linear"), LINE),
+    "bilinear": row(lambda lib: lib.Upsample(scale_factor=(1.5, 2.3), mode="bilinear"), IMAGE),
+    "bilinear, corners": row(
+        lambda lib: lib.Upsample((4, 7), mode="bilinear", align_corners=True), IMAGE),
+    "bicubic": row(lambda lib: lib.Upsample(scale_factor=2, mode="bicubic"), IMAGE),
+    "bicubic, smaller": row(lambda lib: lib.Upsample((3, 2), mode="bicubic"), IMAGE),
+    "bicubic, corners": row(
+        lambda lib: lib.Upsample((9, 4), mode="bicubic", align_corners=True), IMAGE),
+    "trilinear": row(lambda lib: lib.Upsample((5, 3, 4), mode="trilinear"), VOLUME),
+    "Unfold": row(lambda lib: lib.Unfold((3, 2), padding=1, stride=2), IMAGE),
+    "Unfold, dilated": row(lambda lib: lib.Unfold(2, dilation=(2, 3)), IMAGE),
+    "Fold": row(lambda lib: lib.Fold((6, 5), (3, 2), padding=1, stride=2), COLUMNS[..., :9]),
+    "Fold, dilated": row(lambda lib: lib.Fold((4, 6), (1, 3), dilation=(1, 2)), COLUMNS[..., :8]),
+    "PixelShuffle": row(lambda lib: lib.PixelShuffle(2), IMAGE),
+    "PixelShuffle of one image": row(lambda lib: lib.PixelShuffle(2), IMAGE[0]),
+    "PixelUnshuffle": row(lambda lib: lib.PixelUnshuffle(3), IMAGE[..., :3]),
+    "ZeroPad1d": row(lambda lib: lib.ZeroPad1d((2, -1)), LINE),
+    "ZeroPad2d": row(lambda lib: lib.ZeroPad2d((2, 1, 0, 3)), IMAGE),
+    "ConstantPad3d": row(lambda lib: lib.ConstantPad3d((2, 1, 0, 3, 1, 0), 2.5), VOLUME),
+    "ReflectionPad2d": row(lambda lib: lib.ReflectionPad2d((2, 1, 0, 3)), IMAGE),
+    "ReplicationPad1d": row(lambda lib: lib.ReplicationPad1d(2), LINE),
+    "ReplicationPad3d": row(lambda lib: lib.ReplicationPad3d((2, 1, 0, 3, 1, 0)), VOLUME),
+    "CircularPad2d": row(lambda lib: lib.CircularPad2d((2, 1, 0, 3)), IMAGE),
+    "Flatten": row(lambda lib: lib.Flatten(), IMAGE),
+    "Unflatten": row(lambda lib: lib.Unflatten(1, (2, 2)), IMAGE),
+}  # fmt: skip
+
+PAIRS = {
+    "CosineSimilarity": row(lambda lib: lib.CosineSimilarity(), VECTORS, OTHER),
+    "CosineSimilarity along the first axis": row(
+        lambda lib: lib.CosineSimilarity(dim=0), VECTORS, OTHER),
+    "PairwiseDistance": row(lambda lib: lib.PairwiseDistance(), VECTORS, OTHER),
+    "PairwiseDistance, keepdim": row(lambda lib: lib.PairwiseDistance(keepdim=True), LINE, -LINE),
+    "PairwiseDistance, cubes": row(lambda lib: lib.PairwiseDistance(3.0), VECTORS, OTHER),
+}  # fmt: skip
+
 ROWS = {
     f"{topic}: {name}": each
     for topic, rows in {
         "conv": CONVOLUTIONS, "transposed": TRANSPOSED, "pools": POOLS, "norms": NORMS,
-        "tables": TABLES,
+        "tables": TABLES, "images": IMAGES, "pairs": PAIRS,
     }.items()
     for name, each in rows.items()
 }  # fmt: skip

@@ -1,0 +1,100 @@
+"""Windows of images as columns, and columns added up to images.
+
+Comes in: images [N, C, space…], or columns [N, C * elements of a window, windows]; how windows
+move. Goes out: the other.
+Never: an element twice in memory until somebody asks for the columns.
+"""
+
+from __future__ import annotations
+
+from math import prod as product
+from typing import Any
+
+from ...frontend.errors import ShapeError, fail
+from ...frontend.functions.common import as_node
+from ...frontend.functions.creation import zeros
+from ...frontend.functions.manipulation import stack
+from ...frontend.functions.padding import pad
+from ...frontend.functions.space import each_axis, pairs, refuse_no_place
+from ...frontend.grad import vjp
+from ...frontend.handle import wrap
+from ...frontend.tensor import Tensor
+from ...ir.tensor.windows import spread
+from .common import BATCH, known_size, sizes_of, widened
+
+
+def unfold(
+    x: Any, /, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+) -> Tensor:
+    """Of images [N, C, space…] columns [N, C * elements of a window, windows].
+
+    Windows begin `stride` apart, and their elements are `dilation` apart. Around x there are as
+    many zeros as `padding` says.
+    """
+    image = wrap(as_node(x, "unfold"))
+    count = image.ndim - 2
+    if count < 1:
+        fail(ShapeError, "unfold", "takes images [N, C, space…]", image, hint=BATCH)
+    steps = _Steps("unfold", count, kernel_size, dilation, padding, stride)
+    sizes = tuple([known_size("unfold", image, axis) for axis in range(2, image.ndim)])
+    refuse_no_place("unfold", "window", sizes, steps.spans, steps.sides, image)
+    around = zip(*steps.sides, strict=True)
+    made = pad(image, ((0, 0), (0, 0), *around))
+    for at in reversed(range(count)):
+        made = _lines(made, at + 2, steps.window[at], steps.stride[at], steps.dilation[at])
+    order = (0, 1, *range(2, 2 + 2 * count, 2), *range(3, 3 + 2 * count, 2))
+    batch, channels = sizes_of(image)[:2]
+    return made.permute_dims(order).reshape((batch, channels * product(steps.window), -1))
+
+
+def fold(
+    x: Any, /, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
+    stride: Any = 1,
+) -> Tensor:  # fmt: skip
+    """Of columns, images [N, C, *output_size]: elements of windows are added where these overlap.
+
+    It is the transpose of `unfold`, which makes columns of the shape of x of such images.
+    """
+    wide, dtype = widened("fold", x)
+    count = len(output_size) if isinstance(output_size, tuple | list) else 2
+    sizes = each_axis("fold", "output_size", output_size, count)
+    steps = _Steps("fold", count, kernel_size, dilation, padding, stride)
+    refuse_no_place("fold", "window", sizes, steps.spans, steps.sides, wide)
+    elements, windows = product(steps.window), product(steps.places(sizes))
+    _check_columns(wide, elements, windows)
+    image = zeros((sizes_of(wide)[0], wide.shape[1] // elements, *sizes), dtype=wide.dtype)
+    _, back = vjp(lambda image: unfold(image, kernel_size, dilation, padding, stride), image)
+    return back(wide)[0].astype(dtype)
+
+
+class _Steps:
+    """How windows move: a number for each axis of space."""
+
+    def __init__(
+        self, name: str, count: int, kernel_size: Any, dilation: Any, padding: Any, stride: Any
+    ) -> None:
+        self.window = each_axis(name, "kernel_size", kernel_size, count)
+        self.dilation = each_axis(name, "dilation", dilation, count)
+        self.stride = each_axis(name, "stride", stride, count)
+        self.sides = pairs(name, padding, count)
+        self.spans = tuple(map(spread, self.window, self.dilation))
+
+    def places(self, sizes: tuple[int, ...]) -> list[int]:
+        """How many windows there are along each axis of so many elements."""
+        axes = zip(sizes, self.spans, *self.sides, self.stride, strict=True)
+        return [(low + size + high - span) // step + 1 for size, span, low, high, step in axes]
+
+
+def _check_columns(x: Tensor, elements: int, windows: int) -> None:
+    """Refuse columns that windows of so many elements do not make."""
+    if x.ndim != 3 or known_size("fold", x, 1) % elements or known_size("fold", x, 2) != windows:
+        problem = f"takes [N, C * {elements}, {windows}], as many elements and windows as there are"
+        fail(ShapeError, "fold", problem, x)
+
+
+def _lines(x: Tensor, axis: int, size: int, stride: int, apart: int) -> Tensor:
+    """An axis as two: which element of a window, and which window."""
+    before = (slice(None),) * axis
+    length = (x.shape[axis] - spread(size, apart)) // stride * stride + 1
+    firsts = [number * apart for number in range(size)]
+    return stack([x[(*before, slice(at, at + length, stride))] for at in firsts], axis=axis)
