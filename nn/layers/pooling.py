@@ -79,7 +79,9 @@ class _AdaptivePool(Module):
         name, listed = type(self).__name__, output_size
         if not isinstance(listed, tuple | list):
             listed = (output_size,) * self.space
-        known = each_axis(name, "output_size", [each or 1 for each in listed], self.space)
+        known = each_axis(
+            name, "output_size", [1 if each is None else each for each in listed], self.space
+        )
         pairs = zip(listed, known, strict=True)
         self.output_size = tuple([None if each is None else size for each, size in pairs])
 
