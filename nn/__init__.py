@@ -1,6 +1,56 @@
 """Models: modules, losses, initialisers. `nn.Module` is where to begin."""
 
 from . import functions
+from .activations.clipped import (
+    Hardsigmoid,
+    Hardswish,
+    Hardtanh,
+    ReLU6,
+    hardsigmoid,
+    hardswish,
+    hardtanh,
+    relu6,
+)
+from .activations.gates import GLU, SwiGLU, glu
+from .activations.normalised import LogSoftmax, Softmax, Softmin, softmin
+from .activations.rectifiers import (
+    CELU,
+    ELU,
+    SELU,
+    LeakyReLU,
+    PReLU,
+    ReLU,
+    RReLU,
+    Threshold,
+    ThresholdedReLU,
+    celu,
+    prelu,
+    rrelu,
+    selu,
+    threshold,
+)
+from .activations.shrinks import (
+    Hardshrink,
+    Shrink,
+    Softshrink,
+    Tanhshrink,
+    hardshrink,
+    shrink,
+    softshrink,
+    tanhshrink,
+)
+from .activations.smooth import (
+    GELU,
+    LogSigmoid,
+    Mish,
+    Sigmoid,
+    SiLU,
+    Softplus,
+    Softsign,
+    Tanh,
+    mish,
+    softsign,
+)
 from .context import Context, inference, is_training, next_key, training
 from .initialisers import (
     Constant,

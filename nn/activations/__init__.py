@@ -1,0 +1,1 @@
+"""Activations: modules, and the functions among them that `brimstone` has not itself."""

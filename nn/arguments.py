@@ -1,0 +1,33 @@
+"""What settings of modules and losses are checked for.
+
+Comes in: a setting. Goes out: the setting, or an error that says which ones there are.
+Never: a look at the value of a tensor.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..frontend.errors import ArgumentError, fail
+
+
+def one_of(operation: str, name: str, value: Any, known: tuple[Any, ...]) -> Any:
+    """The value, which is one of those known."""
+    if value not in known:
+        listed = ", ".join(map(repr, known))
+        fail(ArgumentError, operation, f"{name} is one of {listed}, not {value!r}")
+    return value
+
+
+def at_least(operation: str, name: str, value: float, least: float) -> float:
+    """The number, which is not below the least."""
+    if not value >= least:
+        fail(ArgumentError, operation, f"{name} is {least} or more, not {value!r}")
+    return value
+
+
+def above(operation: str, name: str, value: float, bound: float) -> float:
+    """The number, which is above the bound."""
+    if not value > bound:
+        fail(ArgumentError, operation, f"{name} is more than {bound}, not {value!r}")
+    return value
