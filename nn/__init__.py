@@ -112,4 +112,49 @@ from .layers.pooling import (
 )
 from .layers.transposed import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from .layers.unfold import Fold, Unfold
+from .losses.likelihood import (
+    BCELoss,
+    BCEWithLogitsLoss,
+    CrossEntropyLoss,
+    KLDivLoss,
+    NLLLoss,
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    cross_entropy,
+    kl_div,
+    nll_loss,
+)
+from .losses.loss import Loss
+from .losses.margins import (
+    CosineEmbeddingLoss,
+    HingeEmbeddingLoss,
+    MarginRankingLoss,
+    MultiLabelMarginLoss,
+    MultiMarginLoss,
+    SoftMarginLoss,
+    TripletMarginLoss,
+    cosine_embedding_loss,
+    hinge_embedding_loss,
+    margin_ranking_loss,
+    multi_margin_loss,
+    multilabel_margin_loss,
+    soft_margin_loss,
+    triplet_margin_loss,
+)
+from .losses.regression import (
+    GaussianNLLLoss,
+    HuberLoss,
+    L1Loss,
+    LpLoss,
+    MSELoss,
+    PoissonNLLLoss,
+    SmoothL1Loss,
+    gaussian_nll_loss,
+    huber_loss,
+    l1_loss,
+    lp_loss,
+    mse_loss,
+    poisson_nll_loss,
+    smooth_l1_loss,
+)
 from .module import Buffer, FrozenError, Module
