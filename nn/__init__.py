@@ -112,6 +112,7 @@ from .layers.pooling import (
 )
 from .layers.transposed import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from .layers.unfold import Fold, Unfold
+from .losses.alignment import CTCLoss, RNNTLoss, ctc_loss, rnnt_loss
 from .losses.likelihood import (
     BCELoss,
     BCEWithLogitsLoss,

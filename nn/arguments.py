@@ -31,3 +31,10 @@ def above(operation: str, name: str, value: float, bound: float) -> float:
     if not value > bound:
         fail(ArgumentError, operation, f"{name} is more than {bound}, not {value!r}")
     return value
+
+
+def within(operation: str, name: str, value: float, low: float, high: float) -> float:
+    """The number, which is neither below the one bound nor above the other."""
+    if not low <= value <= high:
+        fail(ArgumentError, operation, f"{name} is within {low}..{high}, not {value!r}")
+    return value

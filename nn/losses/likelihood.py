@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
-from ...frontend.errors import ArgumentError, fail
 from ...frontend.functions.activations import log_softmax, softplus
-from ...frontend.functions.creation import ones_like
+from ...frontend.functions.creation import asarray
 from ...frontend.functions.elementwise import exp, log, log1p, maximum
 from ...frontend.functions.indexing import take
 from ...frontend.functions.logic import equal, where
 from ...frontend.functions.manipulation import broadcast_to, expand_dims
 from ...frontend.functions.special import xlogy
 from ...frontend.tensor import Tensor
+from ..arguments import within
 from .loss import Loss, Reduction, alike, reduced, wide
 from .targets import Wanted, class_axis, importance, wanted
 
@@ -38,8 +38,7 @@ def cross_entropy(
     name = "cross_entropy"
     scores = wide(input)
     place = class_axis(name, scores, axis)
-    if not 0 <= label_smoothing <= 1:
-        fail(ArgumentError, name, f"label_smoothing is within 0..1, not {label_smoothing!r}")
+    within(name, "label_smoothing", label_smoothing, 0, 1)
     logs = log_softmax(scores, axis=place)
     targets = wanted(name, target, logs, place, ignore_index)
     if label_smoothing:
@@ -94,11 +93,12 @@ def _unlikeliness(
     losses = -_times_log(shares, logs).sum(axis=axis)
     if counts is not None:
         losses = where(counts, losses, 0.0)
-    if places is None or reduction != "mean":
+    all_count = weights is None and counts is None
+    if reduction != "mean" or places is None or all_count:
         return reduced(name, losses, reduction)
-    share = ones_like(losses) if weights is None else take(weights, places)
-    share = share if counts is None else where(counts, share, 0.0)
-    return losses.sum() / share.sum()
+    divisor = 1.0 if weights is None else take(weights, places)
+    divisor = divisor if counts is None else where(counts, divisor, 0.0)
+    return losses.sum() / asarray(divisor).sum()
 
 
 def _times_log(share: Tensor, logarithm: Tensor) -> Tensor:

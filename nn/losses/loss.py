@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any, Literal
 
+import numpy as np
+
 from ...frontend.dtypes import bfloat16, float16, float32
 from ...frontend.errors import ShapeError, fail
 from ...frontend.functions.creation import asarray
@@ -37,8 +39,8 @@ class Loss(Module):
 
     def __post_init__(self) -> None:
         for name, value in self._settings().items():
-            if isinstance(value, Handle):
-                setattr(self, name, Buffer(value))
+            if isinstance(value, Handle | np.ndarray | list):
+                setattr(self, name, Buffer(asarray(value)))
 
     def forward(self, *given: Any) -> Tensor:
         """The loss of predictions and targets, which are as those of the function."""
