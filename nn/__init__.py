@@ -159,3 +159,5 @@ from .losses.regression import (
     smooth_l1_loss,
 )
 from .module import Buffer, FrozenError, Module
+from .recurrent.cells import GRUCell, LSTMCell, RNNCell
+from .recurrent.layers import GRU, LSTM, RNN

@@ -5,6 +5,7 @@ from .distance import cosine_similarity, pairwise_distance
 from .dropout import alpha_dropout, dropout, feature_dropout
 from .embedding import embedding
 from .interpolation import interpolate
+from .linear import linear
 from .normalisation import (
     batch_norm,
     batch_statistics,

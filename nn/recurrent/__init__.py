@@ -1,0 +1,1 @@
+"""Recurrent networks: what a state becomes at each step, cells, layers of many steps."""
