@@ -51,6 +51,12 @@ from .activations.smooth import (
     mish,
     softsign,
 )
+from .attention.alibi import alibi_bias
+from .attention.cache import KeyValueCache
+from .attention.grouped import CrossAttention, GroupedQueryAttention
+from .attention.multi_head import MultiHeadAttention
+from .attention.positions import LearnedPositionalEncoding, PositionalEncoding
+from .attention.rotary import RotaryEncoding
 from .context import Context, inference, is_training, next_key, training
 from .initialisers import (
     Constant,

@@ -41,6 +41,11 @@ def drawn(*shape: int) -> Array:
     return RNG.uniform(-0.8, 0.8, shape)
 
 
+def close(found: Any, expected: Any) -> None:
+    """Complain unless a tensor has these numbers, to eleven digits."""
+    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-11, atol=1e-13)
+
+
 def check_slopes(loss: Callable[[Any], Any], tree: Any) -> None:
     """Complain unless the gradient of `loss` is how it changes, along a direction of all leaves."""
     towards = bs.tree_map(lambda leaf: bs.asarray(drawn(*leaf.shape)), tree)
