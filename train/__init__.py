@@ -1,7 +1,26 @@
-"""Training: the `Learner`, checkpoints, what a run tells, and who listens."""
+"""Training: the `Learner`, checkpoints, what a run tells, who listens; optimisers, clipping."""
 
+from .averages import EMA, AverageState
+from .clipping import clip_by_global_norm, clip_by_norm, clip_by_value, global_norm
 from .events import Ended, EpochEnded, Event, Listener, Note, Progress, Saved, Started, Stop
 from .learner import Learner
+from .optimisers import (
+    SGD,
+    Adafactor,
+    AdaGrad,
+    Adam,
+    AdamW,
+    Adan,
+    Groups,
+    Lamb,
+    Lion,
+    Muon,
+    NAdam,
+    Optimiser,
+    RAdam,
+    RMSProp,
+    is_matrix,
+)
 from .run import LossNotFinite, Run
 from .saving import Composed, KeepAll, KeepBest, KeepLast, Saving
 from .saving.saver import CheckpointWarning

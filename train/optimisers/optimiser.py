@@ -1,0 +1,162 @@
+"""What optimisers have in common: settings that say how one leaf changes, applied to a tree.
+
+Comes in: a model, gradients of the same containers with None for what is not trained, a state. Goes
+out: the next model and state. An update is a pure function, to be called in a compiled step.
+Never: a branch on a value of a tensor, or a change of a leaf without a gradient: it stays the same
+object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from math import log
+from typing import Any, NamedTuple
+
+from ... import Tensor, asarray, expm1, float32, int32, isdtype, result_type
+from ...frontend.errors import ArgumentError, DTypeError, ShapeError, fail
+from ...frontend.tree import Structure, flatten, register
+from ..leaves import aligned, paths_of
+from ..schedules.schedule import Rate, rate_at
+
+Slots = dict[str, Tensor]
+"""What an optimiser remembers of one leaf."""
+
+
+@dataclass(frozen=True)
+class State:
+    """What an optimiser remembers: the steps made, and for each slot a tree like the model's."""
+
+    step: Any
+    slots: dict[str, Any]
+
+
+class Now(NamedTuple):
+    """The step that is being made, in the dtype of a leaf's arithmetic: its number, the rate."""
+
+    step: Any
+    rate: Any
+
+    def corrected(self, decay: float) -> Any:
+        """1 - decay ** step, which is what an average that began at 0 has gathered so far."""
+        return gathered(decay, self.step)
+
+
+class Optimiser:
+    """Settings that say how a leaf changes: a class of them adds `first` and `leaf`."""
+
+    lr: Rate
+    maximize: bool = False
+
+    def first(self, parameter: Tensor) -> Slots:
+        """What is remembered of a leaf before the first step."""
+        return {}
+
+    def leaf(
+        self, parameter: Tensor, gradient: Tensor, slots: Slots, now: Now
+    ) -> tuple[Tensor, Slots]:
+        """The next value of a leaf, and what is remembered of it."""
+        raise NotImplementedError
+
+    def initial(self, model: Any) -> State:
+        """The state before the first step; whole numbers and None have no slots."""
+        leaves, structure = flatten(model)
+        rows = [self.first(widened(each)) if is_trainable(each) else {} for each in leaves]
+        names = dict.fromkeys(name for row in rows for name in row)
+        slots = {name: structure.build([row.get(name) for row in rows]) for name in names}
+        return State(asarray(0, dtype=int32, device=device_of(leaves)), slots)
+
+    def update(
+        self, model: Any, gradients: Any, state: State, *, scale: Any = 1.0
+    ) -> tuple[Any, State]:
+        """The next model and state; `scale`, a number or tensor, multiplies the rate."""
+        operation = f"{type(self).__name__}.update"
+        leaves, structure = flatten(model)
+        given = aligned(operation, structure, gradients)
+        _check(operation, paths_of(structure), leaves, given)
+        slots = {name: aligned(operation, structure, tree) for name, tree in state.slots.items()}
+        now = self._clock(state.step, scale)
+        for place, (parameter, gradient) in enumerate(zip(leaves, given, strict=True)):
+            if gradient is None:
+                continue
+            wide = widened(parameter)
+            slope = gradient.astype(wide.dtype)
+            kept = _slots_at(operation, slots, place, structure)
+            made, kept = self.leaf(wide, -slope if self.maximize else slope, kept, now(wide.dtype))
+            leaves[place] = made.astype(parameter.dtype)
+            for name, value in kept.items():
+                slots[name][place] = value
+        trees = {name: structure.build(column) for name, column in slots.items()}
+        return structure.build(leaves), State(state.step + 1, trees)
+
+    def rate(self, state: State) -> Any:
+        """The rate of the next step."""
+        return rate_at(self.lr, state.step)
+
+    def _clock(self, step: Tensor, scale: Any) -> Callable[[Any], Now]:
+        """For each dtype the number of the next step and its rate, computed once."""
+
+        @cache
+        def now(dtype: Any) -> Now:
+            rate = rate_at(self.lr, step.astype(dtype)) * scale
+            narrow = isinstance(rate, Tensor)
+            return Now((step + 1).astype(dtype), rate.astype(dtype) if narrow else rate)
+
+        return now
+
+
+# Settings are a part of a tree's structure: to a compiled function they are no arguments.
+register(Optimiser, lambda optimiser: ((), optimiser), lambda optimiser, _: optimiser)
+
+
+def is_trainable(leaf: Any) -> bool:
+    """Whether a leaf is a tensor of real floats."""
+    return isinstance(leaf, Tensor) and isdtype(leaf.dtype, "real floating")
+
+
+def widened(leaf: Tensor) -> Tensor:
+    """A leaf in the dtype that it is computed with: float32 at least."""
+    return leaf.astype(result_type(leaf.dtype, float32), copy=False)
+
+
+def device_of(leaves: list[Any]) -> Any:
+    """The device of the first tensor."""
+    return next((leaf.device for leaf in leaves if isinstance(leaf, Tensor)), None)
+
+
+def gathered(decay: float, step: Any) -> Any:
+    """1 - decay ** step; the difference is small at first, and would be inexact in float32."""
+    return -expm1(step * log(decay)) if decay else 1.0
+
+
+def _slots_at(
+    operation: str, slots: dict[str, list[Any]], place: int, structure: Structure
+) -> Slots:
+    """What is remembered of the leaf at a place."""
+    found = {name: column[place] for name, column in slots.items() if column[place] is not None}
+    if slots and not found:
+        path = paths_of(structure)[place]
+        fail(
+            ArgumentError, operation, f"{path or 'the model'} has a gradient and no state",
+            hint="what is trained from now on needs a new state, of `initial`",
+        )  # fmt: skip
+    return found
+
+
+def _check(operation: str, paths: list[str], leaves: list[Any], gradients: list[Any]) -> None:
+    """Refuse gradients of what cannot be trained, or of other shapes."""
+    for path, leaf, gradient in zip(paths, leaves, gradients, strict=True):
+        if gradient is None:
+            continue
+        if not is_trainable(leaf):
+            fail(
+                DTypeError, operation, f"{path or 'the model'} is not of real floats", leaf,
+                hint="give None in the place of its gradient",
+            )  # fmt: skip
+        if not isinstance(gradient, Tensor):
+            problem = f"the gradient of {path or 'the model'} is no tensor"
+            fail(ArgumentError, operation, problem, gradient)
+        if gradient.node.type.shape != leaf.node.type.shape:
+            problem = f"the gradient of {path or 'the model'} has another shape"
+            fail(ShapeError, operation, problem, leaf, gradient)

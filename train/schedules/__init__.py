@@ -1,0 +1,1 @@
+"""Schedules: rates that change from step to step."""
