@@ -157,6 +157,12 @@ def _check(operation: str, paths: list[str], leaves: list[Any], gradients: list[
         if not isinstance(gradient, Tensor):
             problem = f"the gradient of {path or 'the model'} is no tensor"
             fail(ArgumentError, operation, problem, gradient)
-        if gradient.node.type.shape != leaf.node.type.shape:
+        if not _are_alike(leaf, gradient):
             problem = f"the gradient of {path or 'the model'} has another shape"
             fail(ShapeError, operation, problem, leaf, gradient)
+
+
+def _are_alike(leaf: Tensor, gradient: Tensor) -> bool:
+    """Whether two tensors have one shape; open sizes are looked at only if need be."""
+    same = leaf.node.type.shape == gradient.node.type.shape
+    return same or tuple(leaf.shape) == tuple(gradient.shape)
