@@ -1,0 +1,54 @@
+"""Which class an output means.
+
+Comes in: outputs as models give them, and targets. Goes out: labels of both, flat.
+Never: a softmax or a sigmoid; which class is largest does not depend on it, and a threshold is one
+on what the model gives.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ...frontend.errors import ArgumentError, ShapeError, fail
+from .metric import Array, host
+
+
+def labels(
+    operation: str, outputs: Any, targets: Any, threshold: float, ignore: int | None
+) -> tuple[Array, Array]:
+    """The labels of outputs and of targets, flat, without those whose target is `ignore`.
+
+    Outputs have the shape of the targets: whole numbers are labels, floats are 1 above the
+    threshold. Or they have one axis more, the second, with a score for each class.
+    """
+    found, known = host(outputs, operation), host(targets, operation)
+    if found.ndim == known.ndim + 1:
+        if found.shape[:1] + found.shape[2:] != known.shape:
+            fail(
+                ShapeError, operation, "outputs are [N, classes, ...] and targets [N, ...]",
+                found, known,
+            )  # fmt: skip
+        found = found.argmax(axis=1)
+    elif found.shape != known.shape:
+        problem = "outputs have the shape of the targets, or a second axis of classes beside it"
+        fail(ShapeError, operation, problem, found, known)
+    elif found.dtype.kind == "f":
+        found = found > threshold
+    if known.dtype.kind == "f" and not (known == np.floor(known)).all():
+        fail(ArgumentError, operation, "targets are labels: whole numbers", known)
+    found, known = found.reshape(-1).astype(np.int64), known.reshape(-1).astype(np.int64)
+    if ignore is None:
+        return found, known
+    kept = known != ignore
+    return found[kept], known[kept]
+
+
+def confusion(operation: str, found: Array, known: Array, classes: int) -> Array:
+    """How often each class (row) was taken for each class (column)."""
+    for what, each in (("outputs", found), ("targets", known)):
+        if each.size and not 0 <= each.min() <= each.max() < classes:
+            problem = f"{what} are labels from 0 to {classes - 1}"
+            hint = f"they go from {each.min()} to {each.max()}; `ignore=` leaves one label out"
+            fail(ArgumentError, operation, problem, hint=hint)
+    pairs = np.bincount(known * classes + found, minlength=classes * classes)
+    return pairs.reshape(classes, classes)
