@@ -5,6 +5,7 @@ computes them by hand.
 Never: another library.
 """
 
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -101,8 +102,10 @@ def shapes_of(name: str) -> list[str]:
     return ["matrix"] if name == "Muon" else list(MODEL)
 
 
-def trained(name: str, settings: dict[str, Any], dtype: Any = bs.float64) -> dict[str, Array]:
+@cache
+def trained(case: str, dtype: Any = bs.float64) -> dict[str, Array]:
     """The model after all steps of an optimiser, one compiled step each."""
+    name, settings = CASES[case]
     optimiser = getattr(train, name)(**settings)
 
     @bs.jit(donate=("model", "state"))
@@ -119,8 +122,9 @@ def trained(name: str, settings: dict[str, Any], dtype: Any = bs.float64) -> dic
     return {key: value.astype(bs.float64).numpy() for key, value in model.items()}
 
 
-def followed(name: str, settings: dict[str, Any]) -> Model:
+def followed(case: str) -> Model:
     """The model after all steps of an optimiser's formula."""
+    name, settings = CASES[case]
     formula, defaults = FORMULAS[name]
     asked = SimpleNamespace(**{**COMMON, **defaults, **settings})
     model: Model = {}

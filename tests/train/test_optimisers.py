@@ -10,15 +10,14 @@ from kit.optimisers import CASES, followed, trained
 
 @pytest.mark.parametrize("case", CASES)
 def test_steps_follow_the_formula(case: str) -> None:
-    name, settings = CASES[case]
-    expected = followed(name, settings)
-    for part, found in trained(name, settings).items():
+    expected = followed(case)
+    for part, found in trained(case).items():
         np.testing.assert_allclose(found, expected[part], rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", FORMULAS)
 def test_float32_is_as_exact_as_it_can_be(name: str) -> None:
     """The corrections of averages too, which 1 - 0.999 ** step in float32 would not be."""
-    expected = followed(name, {})
-    for part, found in trained(name, {}, bs.float32).items():
+    expected = followed(f"{name}()")
+    for part, found in trained(f"{name}()", bs.float32).items():
         np.testing.assert_allclose(found, expected[part], rtol=1e-5, atol=1e-6)

@@ -25,6 +25,6 @@ def test_steps_are_those_of_torch(case: str) -> None:
             parameter.grad = torch.tensor(slope(step, each, parameter.numpy(force=True)))
         optimiser.step()
     tolerance = TOLERANCES.get(name, 1e-9)
-    for part, found in trained(name, settings).items():
+    for part, found in trained(case).items():
         expected = model[part].numpy(force=True)
         np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)

@@ -6,6 +6,7 @@ from .adam import Adam, AdamW
 from .adan import Adan
 from .groups import Groups, is_matrix
 from .lamb import Lamb
+from .lbfgs import LBFGS, LBFGSState
 from .lion import Lion
 from .muon import Muon
 from .nadam import NAdam

@@ -74,7 +74,7 @@ class Optimiser:
         operation = f"{type(self).__name__}.update"
         leaves, structure = flatten(model)
         given = aligned(operation, structure, gradients)
-        _check(operation, paths_of(structure), leaves, given)
+        check_gradients(operation, paths_of(structure), leaves, given)
         slots = {name: aligned(operation, structure, tree) for name, tree in state.slots.items()}
         now = self._clock(state.step, scale)
         for place, (parameter, gradient) in enumerate(zip(leaves, given, strict=True)):
@@ -144,7 +144,9 @@ def _slots_at(
     return found
 
 
-def _check(operation: str, paths: list[str], leaves: list[Any], gradients: list[Any]) -> None:
+def check_gradients(
+    operation: str, paths: list[str], leaves: list[Any], gradients: list[Any]
+) -> None:
     """Refuse gradients of what cannot be trained, or of other shapes."""
     for path, leaf, gradient in zip(paths, leaves, gradients, strict=True):
         if gradient is None:
