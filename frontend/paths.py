@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, NoReturn
 
 from .errors import ArgumentError, fail
 from .tree import LEAF, Container, Structure, container_of, flatten
@@ -35,21 +35,40 @@ def constants_of(structure: Structure) -> frozenset[int]:
     return frozenset([number for number, constant in enumerate(_constant(structure)) if constant])
 
 
-def aligned(structure: Structure, tree: Any, name: str) -> list[Any]:
-    """The leaves of a tree at the places of a structure, with None where it has nothing.
-
-    The tree may have None in the place of any part. `name` is who asks, should it not fit.
-    """
-    leaves: list[Any] = []
-    _align(structure, tree, leaves, name, "")
-    return leaves
+def aligned(operation: str, structure: Structure, tree: Any, path: str = "") -> list[Any]:
+    """The leaves of `tree` at the places of `structure`; None where it has None."""
+    if tree is None:
+        return [None] * structure.count
+    cls = dict if isinstance(tree, dict) else tree.__class__
+    container = container_of(cls)
+    if structure is LEAF:
+        if container is not None:
+            _refuse(operation, path, f"there is a {cls.__name__} where the model has a leaf")
+        return [tree]
+    if container is None or cls is not structure.cls:
+        expected = getattr(structure.cls, "__name__", "leaf")
+        _refuse(operation, path, f"there is a {cls.__name__} where the model has a {expected}")
+    named = named_children(structure)
+    if cls is dict:
+        _expect_keys(operation, path, structure.static, tree)
+        children = [tree[key] for key in structure.static]
+    else:
+        children = container.open(tree)[0]
+    if len(children) != len(named):
+        _refuse(operation, path, f"there are {len(children)} parts, and in the model {len(named)}")
+    rows = zip(named, children, strict=True)
+    return [
+        leaf
+        for (name, child), part in rows
+        for leaf in aligned(operation, child, part, _joined(path, name))
+    ]
 
 
 def _paths(structure: Structure, path: str) -> Iterator[str]:
     if structure is LEAF:
         yield path
     for child_name, child in named_children(structure):
-        yield from _paths(child, f"{path}.{child_name}" if path else child_name)
+        yield from _paths(child, _joined(path, child_name))
 
 
 def _constant(structure: Structure) -> Iterator[bool]:
@@ -80,19 +99,21 @@ def container_for(structure: Structure) -> Container:
     return container
 
 
-def _align(structure: Structure, tree: Any, leaves: list[Any], name: str, path: str) -> None:
-    if tree is None:
-        leaves += [None] * structure.count
-        return
-    if structure is LEAF:
-        leaves.append(tree)
-        return
-    container = container_of(dict if isinstance(tree, dict) else tree.__class__)
-    children, static = container.open(tree) if container is not None else ((), None)
-    fits = isinstance(tree, structure.cls or ()) and static == structure.static
-    if not fits or len(children) != len(structure.children):
-        where = f"at {path!r} " if path else ""
-        problem = f"the trees differ {where}in structure: {structure!r:.60} and {tree!r:.60}"
-        fail(ArgumentError, name, problem)
-    for (child_name, child), given in zip(named_children(structure), children, strict=True):
-        _align(child, given, leaves, name, f"{path}.{child_name}" if path else child_name)
+def _joined(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _expect_keys(operation: str, path: str, keys: tuple[Any, ...], tree: dict[Any, Any]) -> None:
+    """Refuse a dict that has other keys than the model's."""
+    for key in keys:
+        if key not in tree:
+            _refuse(operation, _joined(path, str(key)), "it is missing")
+    for key in tree:
+        if key not in keys:
+            _refuse(operation, _joined(path, str(key)), "the model has no such part")
+
+
+def _refuse(operation: str, path: str, problem: str) -> NoReturn:
+    where = f"at {path}" if path else "as a whole"
+    hint = "give None for what is not trained, and else a tree of the model's own containers"
+    fail(ArgumentError, operation, f"the tree does not fit the model {where}: {problem}", hint=hint)

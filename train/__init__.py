@@ -1,4 +1,4 @@
-"""Training: the `Learner`, checkpoints, what a run tells, who listens; optimisers, clipping, `schedules`."""
+"""Training: the `Learner`, optimisers, schedules, metrics, checkpoints, and who listens."""
 
 from . import metrics, schedules
 from .averages import EMA, AverageState

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import asarray, int32, minimum
+from ..frontend.paths import aligned
 from ..frontend.tree import flatten, register
 from .checks import expect_decays
-from .leaves import aligned
 from .optimisers.optimiser import device_of, is_trainable, widened
 
 

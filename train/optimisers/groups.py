@@ -8,14 +8,14 @@ Never: a leaf in two groups; the first rule that fits decides.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ... import Tensor
 from ...frontend.errors import ArgumentError, fail
+from ...frontend.paths import aligned, paths_of
 from ...frontend.tree import flatten
-from ..leaves import aligned, paths_of
 from .optimiser import Optimiser
 
 Rule = str | Callable[[str, Any], bool]
@@ -75,7 +75,7 @@ class Groups(Optimiser):
             optimiser.rate(each) for optimiser, each in zip(self.optimisers, state, strict=True)
         )
 
-    def _numbers(self, leaves: list[Any], paths: list[str]) -> list[int]:
+    def _numbers(self, leaves: list[Any], paths: Sequence[str]) -> list[int]:
         """For each leaf the number of its group."""
         return [self._number(path, leaf) for path, leaf in zip(paths, leaves, strict=True)]
 

@@ -25,9 +25,9 @@ from ... import (
     zeros_like,
 )  # fmt: skip
 from ...frontend.errors import ArgumentError, fail
+from ...frontend.paths import aligned, paths_of
 from ...frontend.tree import Structure, flatten
 from ..checks import expect_among, expect_at_least, expect_whole
-from ..leaves import aligned, paths_of
 from ..schedules.schedule import Rate, expect_rate, rate_at
 from .line_search import Line, Point
 from .optimiser import Optimiser, check_gradients, device_of, is_trainable, widened

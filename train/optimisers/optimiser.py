@@ -8,7 +8,7 @@ object.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import log
@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 from ... import Tensor, asarray, expm1, float32, int32, isdtype, result_type
 from ...frontend.errors import ArgumentError, DTypeError, ShapeError, fail
+from ...frontend.paths import aligned, constants_of, paths_of
 from ...frontend.tree import Structure, flatten, register
-from ..leaves import aligned, paths_of
 from ..schedules.schedule import Rate, rate_at
 
 Slots = dict[str, Tensor]
@@ -60,9 +60,13 @@ class Optimiser:
         raise NotImplementedError
 
     def initial(self, model: Any) -> State:
-        """The state before the first step; whole numbers and None have no slots."""
+        """The state before the first step; only what is trained has slots."""
         leaves, structure = flatten(model)
-        rows = [self.first(widened(each)) if is_trainable(each) else {} for each in leaves]
+        constant = constants_of(structure)
+        rows = [
+            self.first(widened(leaf)) if is_trainable(leaf) and place not in constant else {}
+            for place, leaf in enumerate(leaves)
+        ]
         names = dict.fromkeys(name for row in rows for name in row)
         slots = {name: structure.build([row.get(name) for row in rows]) for name in names}
         return State(asarray(0, dtype=int32, device=device_of(leaves)), slots)
@@ -145,7 +149,7 @@ def _slots_at(
 
 
 def check_gradients(
-    operation: str, paths: list[str], leaves: list[Any], gradients: list[Any]
+    operation: str, paths: Sequence[str], leaves: list[Any], gradients: list[Any]
 ) -> None:
     """Refuse gradients of what cannot be trained, or of other shapes."""
     for path, leaf, gradient in zip(paths, leaves, gradients, strict=True):
