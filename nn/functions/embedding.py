@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...frontend.functions.common import as_node
 from ...frontend.functions.indexing import take
 from ...frontend.functions.logic import where
 from ...frontend.grad import stop_gradient
+from ...frontend.handle import wrap
 from ...frontend.tensor import Tensor
 
 
@@ -19,7 +21,8 @@ def embedding(indices: Any, weight: Any, /, padding_idx: int | None = None) -> T
 
     Of integers […] come rows […, length].
     """
-    rows = take(weight, indices, axis=0)
+    places = wrap(as_node(indices, "embedding"))
+    rows = take(weight, places, axis=0)
     if padding_idx is None:
         return rows
-    return where((indices == padding_idx)[..., None], stop_gradient(rows), rows)
+    return where((places == padding_idx)[..., None], stop_gradient(rows), rows)

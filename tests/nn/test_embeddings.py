@@ -34,6 +34,8 @@ MISTAKES = {
         lambda: nn.Embedding(4, 2)(PLACES), bs.PlaceError, "outside"),
     "padding outside": Mistake(
         lambda: nn.Embedding(4, 2, padding_idx=4), bs.ArgumentError, "`padding_idx` is 4"),
+    "a list": Mistake(
+        lambda: nn.Embedding(4, 2)([1, 2]), bs.DTypeError, "embedding: expected a tensor"),
     "floats": Mistake(
         lambda: nn.Embedding(4, 2)(PLACES.astype(bs.float32)), bs.PlaceError,
         "an index is an integer"),
