@@ -54,7 +54,7 @@ from .activations.smooth import (
 from .attention.alibi import alibi_bias
 from .attention.cache import KeyValueCache
 from .attention.grouped import CrossAttention, GroupedQueryAttention
-from .attention.multi_head import MultiHeadAttention
+from .attention.multi_head import MultiHeadAttention, MultiheadAttention
 from .attention.positions import LearnedPositionalEncoding, PositionalEncoding
 from .attention.rotary import RotaryEncoding
 from .context import Context, inference, is_training, next_key, training
@@ -167,3 +167,7 @@ from .losses.regression import (
 from .module import Buffer, FrozenError, Module
 from .recurrent.cells import GRUCell, LSTMCell, RNNCell
 from .recurrent.layers import GRU, LSTM, RNN
+from .transformer.decoder import TransformerDecoder, TransformerDecoderLayer
+from .transformer.encoder import TransformerEncoder, TransformerEncoderLayer
+from .transformer.feed_forward import GatedFeedForward, PositionWiseFeedForward
+from .transformer.transformer import Transformer

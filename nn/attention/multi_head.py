@@ -151,3 +151,7 @@ class MultiHeadAttention(Module):
             order = "batch, length" if self.batch_first else "length, batch"
             problem = f"takes [{order}, {size}], or [length, {size}]"
             fail(ShapeError, type(self).__name__, problem, x)
+
+
+MultiheadAttention = MultiHeadAttention
+"""The name that it has in PyTorch."""

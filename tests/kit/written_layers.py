@@ -88,3 +88,35 @@ def rotated(x: Array, base: float, interleaved: bool, offset: int = 0) -> Array:
     if not interleaved:
         return np.concatenate([turned.real, turned.imag], axis=-1)
     return np.stack([turned.real, turned.imag], axis=-1).reshape(x.shape)
+
+
+def feed_forward(x: Array, own: Any, curve: Any) -> Array:
+    """Wider, through a curve, and narrow again."""
+    hidden = curve(x @ own["linear1.weight"].T + own.get("linear1.bias", 0))
+    return hidden @ own["linear2.weight"].T + own.get("linear2.bias", 0)
+
+
+def transformer_layer(x: Array, own: Any, heads: int, memory: Any = None, **options: Any) -> Array:
+    """One layer of an encoder, or of a decoder if there is a memory; one sequence."""
+    first, curve = options.pop("norm_first", False), options.pop("curve", rectified)
+    normed = options.pop("normed", layer_norm)
+
+    def itself(x: Array) -> Array:
+        return multi_head(x, x, x, within(own, "self_attn"), heads, **options)
+
+    def of_memory(x: Array) -> Array:
+        return multi_head(x, memory, memory, within(own, "multihead_attn"), heads)
+
+    def alone(x: Array) -> Array:
+        return feed_forward(x, own, curve)
+
+    parts = [itself, alone] if memory is None else [itself, of_memory, alone]
+    for number, part in enumerate(parts, 1):
+        norm = f"norm{number}"
+        x = x + part(normed(x, own, norm)) if first else normed(x + part(x), own, norm)
+    return x
+
+
+def rectified(x: Array) -> Array:
+    """What is above 0."""
+    return np.maximum(x, 0)
