@@ -157,7 +157,7 @@ def _start(like: Tensor) -> Tensor:
 
 def _after(x: Tensor, count: int, value: float) -> Tensor:
     """Everything `count` places later, the value in front."""
-    return pad(x, ((0, 0), (count, -count)), value=value)
+    return pad(x, ((0, 0), (count, 0)), value=value)[:, : x.shape[1]]
 
 
 def _inside(targets: Tensor, lengths: Tensor, label: int) -> Tensor:

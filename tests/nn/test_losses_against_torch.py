@@ -118,3 +118,28 @@ def test_values_and_gradients_agree(row: Row, reduction: str) -> None:
     np.testing.assert_allclose(losses.numpy(), expected.numpy(force=True), rtol=1e-9, atol=1e-12)
     for own, peer in zip(found, slopes, strict=True):
         np.testing.assert_allclose(own.numpy(), peer.numpy(), rtol=1e-7, atol=1e-10)
+
+
+STEPS = RANDOM.normal(size=(6, N, CLASSES))
+TARGETS = np.array([[1, 2, 3], [2, 2, 1], [4, 4, 4], [1, 1, 1]])
+TIMES, LENGTHS = np.array([6, 4, 3, 5]), np.array([3, 2, 3, 0])
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize("blank", [0, 4])
+def test_ctc_agrees(reduction: Any, blank: int) -> None:
+    """PyTorch's gradient is right behind log_softmax only."""
+    targets = TARGETS if blank == 0 else TARGETS - 1
+    settings = {"blank": blank, "reduction": reduction, "zero_infinity": True}
+    x = torch.tensor(STEPS, requires_grad=True)
+    rest = [torch.tensor(each) for each in (targets, TIMES, LENGTHS)]
+    expected = torch.nn.CTCLoss(**settings)(x.log_softmax(-1), *rest)
+    expected.sum().backward()
+
+    def loss(x: Any) -> Any:
+        losses = nn.ctc_loss(bs.log_softmax(x), targets, TIMES, LENGTHS, **settings)
+        return losses.sum(), losses
+
+    (_, losses), found = bs.value_and_grad(loss, has_aux=True)(bs.asarray(STEPS))
+    np.testing.assert_allclose(losses.numpy(), expected.numpy(force=True), rtol=1e-9)
+    np.testing.assert_allclose(found.numpy(), x.grad.numpy(), rtol=1e-7, atol=1e-10)
