@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from io import StringIO
 from typing import Any, BinaryIO
 
+import numpy as np
+
 from ..frontend.errors import ArgumentError, fail
 from .dataset import Dataset
 from .errors import Reading, refuse
@@ -37,12 +39,11 @@ class Csv(Dataset):
             fail(ArgumentError, "Csv", f"the delimiter is {delimiter!r}, no single character")
         self.delimiter = delimiter
         self._convert = dict(convert or {})
-        found, edges = self._looked_through(path, columns)
-        self.columns = found
+        self.columns, edges = self._looked_through(path, columns)
         self._records = Records("Csv", path, edges)
-        strangers = [name for name in self._convert if name not in found]
-        if strangers:
-            fail(ArgumentError, "Csv", f"there is no column {strangers[0]!r} among {found}")
+        for name in self._convert:
+            if name not in self.columns:
+                fail(ArgumentError, "Csv", f"there is no column {name!r} among {self.columns}")
 
     def __len__(self) -> int:
         return len(self._records)
@@ -67,7 +68,7 @@ class Csv(Dataset):
     def _reader(self, lines: Any) -> Any:
         return csv.reader(lines, delimiter=self.delimiter, strict=True)
 
-    def _looked_through(self, path: Any, columns: Any) -> tuple[list[str], list[int]]:
+    def _looked_through(self, path: Any, columns: Any) -> tuple[list[str], Any]:
         """The names of the columns, and where the records begin and the last one ends."""
         hint = "expected UTF-8, and quotes around and doubled within what has quotes"
         broken = Reading("Csv", path, UnicodeDecodeError, csv.Error, hint=hint)
@@ -77,7 +78,8 @@ class Csv(Dataset):
             names = list(columns) if columns is not None else next(reader, [])
             if not names or len(set(names)) < len(names):
                 refuse("Csv", path, f"each column needs a name of its own, and these have {names}")
-            return names, list(self._edges(path, lines, reader, len(names)))
+            edges = self._edges(path, lines, reader, len(names))
+            return names, np.fromiter(edges, np.int64)
 
     def _edges(self, path: Any, lines: "Lines", reader: Any, width: int) -> Iterator[int]:
         yield lines.position

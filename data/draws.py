@@ -12,7 +12,8 @@ import numpy as np
 
 def bits(*seeds: int) -> Any:
     """The source of bits that belongs to these seeds."""
-    return np.random.Philox(np.random.SeedSequence(seeds))
+    # How many there are is a seed, too: else those that end in zeros would not differ.
+    return np.random.Philox(np.random.SeedSequence((len(seeds), *seeds)))
 
 
 def permutation(count: int, *seeds: int) -> Any:

@@ -20,9 +20,11 @@ from .selected import at_once
 
 
 class Job(NamedTuple):
-    """A batch to be made: the places of its items in an epoch; of a stream, also the items."""
+    """A batch to be made: the places of its items, of which the first is the item `start` of the
+    epoch; of a stream, also the items."""
 
     epoch: int
+    start: int
     places: Sequence[int]
     items: Sequence[Any] | None = None
 
@@ -61,7 +63,8 @@ class Fetch:
             item = job.items[number]
         if self.augment is None:
             return item
-        generator = np.random.Generator(bits(self.seed, job.epoch, place))
+        # A place may come twice in an epoch, and processes that share an epoch have other places.
+        generator = np.random.Generator(bits(self.seed, job.epoch, job.start + number, place))
         return attempt(f"augmenting {what}", self.augment, item, generator)
 
     @property

@@ -32,7 +32,11 @@ class OfDataset:
 
     def __call__(self, epoch: int, done: int) -> Iterator[Job]:
         """The jobs of an epoch after so many of its batches."""
-        return (Job(epoch, places) for places in self.batches(epoch)[done:])
+        start = 0
+        for number, places in enumerate(self.batches(epoch)):
+            if number >= done:
+                yield Job(epoch, start, places)
+            start += len(places)
 
     def batches(self, epoch: int) -> Sequence[Sequence[int]]:
         """The places of the items of each batch."""
@@ -68,7 +72,7 @@ class OfStream:
     def _jobs(self, epoch: int, groups: Iterator[list[Any]], done: int) -> Iterator[Job]:
         for number, group in islice(enumerate(groups), done, None):
             start = number * self._size
-            yield Job(epoch, range(start, start + len(group)), group)
+            yield Job(epoch, start, range(start, start + len(group)), group)
 
 
 def sampler_of(count: int, sampler: Sampler | None, shuffle: bool, seed: int) -> Sampler:

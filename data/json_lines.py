@@ -9,6 +9,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from .dataset import Dataset
 from .errors import Reading, refuse
 from .records import Records
@@ -19,7 +21,8 @@ class JsonLines(Dataset):
 
     def __init__(self, path: Any) -> None:
         with Reading("JsonLines", path):
-            self._records = Records("JsonLines", path, _edges(path))
+            edges = np.fromiter(_edges(path), np.int64)
+        self._records = Records("JsonLines", path, edges)
 
     def __len__(self) -> int:
         return len(self._records)

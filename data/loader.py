@@ -30,7 +30,7 @@ class Loader:
     `shuffle` is another order in each epoch, which `seed` decides; of a stream, as far as `buffer`
     items reach. A `sampler` decides the order instead, and may make the batches.
     `collate` makes a batch of items. `augment` makes another item of each, given it and a generator
-    of numpy's, which depends on the seed, the epoch and the item's place only.
+    of numpy's, which depends on the seed, the epoch, and where in it the item stands.
     `workers` is how many processes make batches, or "threads": as many of these as cores.
     `prefetch` is how many batches wait on the device; with 0 and no workers, each is made when it
     is asked for.
@@ -58,7 +58,7 @@ class Loader:
         self.prefetch = expect_count("Loader", "prefetch", prefetch)
         expect_count("Loader", "buffer", buffer, least=1)
         expect_functions("Loader", collate, augment or collate)
-        place_of(device)  # it may be none
+        place_of(device)  # one that is not there is refused now
         if is_dataset(dataset):
             order = sampler_of(len(dataset), sampler, shuffle, seed)
             self._jobs = OfDataset(order, batch, drop_last)

@@ -48,12 +48,13 @@ class Process:
 
     def __call__(self, job: Job) -> Any:
         """The batch of a job, made over there."""
+        message = packed_for_workers(job)
         try:
             if self._unsent is not None:  # it is sent by a thread, which waits for the start
                 send(self._tasks, self._unsent)
                 self._unsent = None
                 self._answer()
-            send(self._tasks, packed_for_workers(job))
+            send(self._tasks, message)
             return self._answer()
         except (OSError, EOFError, ValueError):
             raise Unmade(shown(job), f"its worker died{self._reason()}", "") from None

@@ -5,7 +5,6 @@ Never: a file read as a whole, or a place in it that threads share.
 """
 
 import os
-from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -18,9 +17,8 @@ from .per_process import PerProcess
 class Records:
     """Pieces of a file: each goes from one of the edges to the next one."""
 
-    def __init__(self, operation: str, path: Any, edges: Iterable[int]) -> None:
-        self.operation, self.path = operation, os.fspath(path)
-        self.edges = np.fromiter(edges, np.int64)
+    def __init__(self, operation: str, path: Any, edges: np.ndarray) -> None:
+        self.operation, self.path, self.edges = operation, os.path.abspath(path), edges
         self._file = PerProcess(partial(os.open, self.path, os.O_RDONLY), os.close)
 
     def __len__(self) -> int:

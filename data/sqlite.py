@@ -23,7 +23,7 @@ class Sqlite(Dataset):
     """The rows of a query, as dicts; an ORDER BY makes their order certain."""
 
     def __init__(self, path: Any, query: str, parameters: Parameters = ()) -> None:
-        self.path, self.query = Path(path), query
+        self.path, self.query = Path(path).absolute(), query
         self._rows = PerProcess(partial(_Rows, self.path, query, parameters), _Rows.close)
         with Reading("Sqlite", self.path, sqlite3.Error):
             self._count = self._rows().count()
@@ -40,7 +40,7 @@ class _Rows:
     """The rows of a query, for threads that take turns."""
 
     def __init__(self, path: Path, query: str, parameters: Parameters) -> None:
-        address = f"{path.absolute().as_uri()}?mode=ro"
+        address = f"{path.as_uri()}?mode=ro"
         self._connection = sqlite3.connect(address, uri=True, check_same_thread=False)
         self._turn = Lock()
         try:

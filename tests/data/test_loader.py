@@ -151,6 +151,8 @@ def test_an_endless_stream_is_left() -> None:
 def test_samplers() -> None:
     loader = host(Squares(), sampler=data.Weighted([0] * 9 + [1], 6))
     assert places(loader) == [[9] * 4, [9] * 2]
+    noisy = host(Squares(), sampler=data.Weighted([0] * 9 + [1], 6), augment=jittered)
+    assert len({noise for batch in noisy for noise in batch["noise"].tolist()}) == 6
     buckets = data.LengthBuckets(range(10), 5)
     assert sorted(places(host(Squares(), None, sampler=buckets))) == [[*range(5)], [*range(5, 10)]]
 

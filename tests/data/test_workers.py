@@ -121,6 +121,8 @@ def test_what_workers_cannot_be_told(started: list[Process], monkeypatch: Any) -
     with pytest.raises(bs.ArgumentError, match="Squares is defined in the script that is run"):
         iter(host(Squares()))
     assert started == []
+    with pytest.raises(bs.ArgumentError, match="Squares is defined in the script that is run"):
+        list(data.Loader(iter([Squares()]), 1, workers=1))
 
 
 def test_what_workers_cannot_take(started: list[Process], tmp_path: Path, monkeypatch: Any) -> None:
