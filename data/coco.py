@@ -31,7 +31,7 @@ class Detected(NamedTuple):
 class CocoDetection(Dataset):
     """Images and their objects; a box is x, y, width, height in pixels, x and y of its corner.
 
-    `classes` are the names of the categories, in the order of their ids; those that mark crowds
+    `classes` are the names of the categories, in the order of their ids. Objects that are crowds
     are left out.
     """
 

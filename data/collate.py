@@ -61,7 +61,7 @@ class Padded:
 
 def _combined(operation: str, items: Sequence[Any], combine: Any) -> Any:
     """The tree of what is made of the leaves at each place."""
-    if not items:
+    if not len(items):
         fail(ArgumentError, operation, "there are no items")
     opened = [flatten(item) for item in items]
     structure = opened[0][1]

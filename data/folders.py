@@ -2,7 +2,7 @@
 
 Comes in: a folder, and the endings of the files that count. Goes out: their paths in a fixed order,
 with the numbers of their classes where there is a folder a class.
-Never: a link to a folder followed, or a hidden file.
+Never: a hidden file, or a link to a folder followed within that of a class.
 """
 
 import os

@@ -30,7 +30,8 @@ PIECE = 1 << 20
 
 def read_idx(path: Any) -> Any:
     """The array in an IDX file."""
-    with Reading("read_idx", path, EOFError, zlib.error), open(path, "rb") as file:
+    broken = Reading("read_idx", path, EOFError, ValueError, zlib.error)
+    with broken, open(path, "rb") as file:
         compressed = file.read(2) == GZIP
         file.seek(0)
         most = os.fstat(file.fileno()).st_size * (MOST_COMPRESSED if compressed else 1)
@@ -59,9 +60,12 @@ def _header(path: Any, file: BinaryIO) -> tuple[Any, tuple[int, ...]]:
     if len(magic) < 4 or magic[:2] != b"\0\0" or magic[2] not in DTYPES:
         hint = "IDX files begin with two zeros and a byte that says the dtype"
         refuse("read_idx", path, f"it begins with {magic.hex(' ')}, as no IDX file does", hint)
-    sizes = file.read(4 * magic[3])
-    if not magic[3] or len(sizes) < 4 * magic[3]:
-        refuse("read_idx", path, f"it ends within the sizes of its {magic[3]} axes")
+    rank = magic[3]
+    sizes = file.read(4 * rank)
+    if not rank:
+        refuse("read_idx", path, "the header says that there are no axes")
+    if len(sizes) < 4 * rank:
+        refuse("read_idx", path, f"it ends within the sizes of its {rank} axes")
     return DTYPES[magic[2]], tuple(np.frombuffer(sizes, ">u4").tolist())
 
 

@@ -8,6 +8,8 @@ Never: a run of the user's script; the modules that datasets are from are import
 import os
 import socket
 import sys
+from select import poll
+from threading import Thread
 
 from .fetch import Fetch, Job, Unmade, attempt
 from .messages import Parts, packed, receive, send
@@ -16,6 +18,7 @@ from .messages import Parts, packed, receive, send
 def main() -> None:
     """Make batches until nobody wants more."""
     channel = socket.socket(fileno=int(sys.argv[1]))
+    Thread(target=end_with, args=(channel,), daemon=True).start()
     tasks, answers = channel.makefile("rb"), channel.makefile("wb")
     try:
         fetch = attempt("a worker cannot take the dataset", receive, tasks)
@@ -25,6 +28,14 @@ def main() -> None:
         return
     while True:
         send(answers, answer(fetch, receive(tasks)))
+
+
+def end_with(channel: socket.socket) -> None:
+    """End this process, whatever it is doing, when the other one is gone."""
+    watch = poll()
+    watch.register(channel, 0)  # that somebody hangs up is told in any case
+    watch.poll()
+    os._exit(0)
 
 
 def answer(fetch: Fetch, job: Job) -> Parts:

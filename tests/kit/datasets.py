@@ -6,6 +6,7 @@ Comes in: a size, a place where something happens. Goes out: datasets, and funct
 import os
 import signal
 from collections.abc import Iterator
+from time import sleep
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,15 @@ class Deadly(Squares):
     def __getitem__(self, place: int) -> Any:
         if place == 5:
             os.kill(os.getpid(), signal.SIGKILL)
+        return super().__getitem__(place)
+
+
+class Endless(Squares):
+    """Most items take an hour."""
+
+    def __getitem__(self, place: int) -> Any:
+        if place >= 5:
+            sleep(3600)
         return super().__getitem__(place)
 
 
