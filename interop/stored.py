@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from itertools import islice
 from math import prod
 from types import EllipsisType
 from typing import Any
@@ -90,10 +91,13 @@ class Reader(Mapping[str, Stored]):
         if name not in self._tensors:
             if self._closed:
                 fail(MissingTensor, "open", f"{self.path} is closed")
-            near = get_close_matches(str(name), self._tensors)
+            near = get_close_matches(str(name), islice(self._tensors, 1000))
             hint = f"there is {listed(near)}" if near else ""
             fail(MissingTensor, "open", f"{self.path} has no tensor {name!r:.80}", hint=hint)
         return self._tensors[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._tensors
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._tensors)

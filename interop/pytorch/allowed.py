@@ -68,12 +68,31 @@ class NumpyDtype:
         raise Refused(f"a number of numpy's dtype {self.code} has another order of bytes")
 
 
+def called(value: Any) -> str:
+    """What a value is called in errors."""
+    return value.name if isinstance(value, Maker) else f"a value of kind {type(value).__name__}"
+
+
+def plain_key(value: Any) -> Any:
+    """A key that is hashed in a few steps: tuples in tuples in tuples can take for ever."""
+    if type(value) in _KEYS:
+        return value
+    if type(value) is tuple and len(value) <= 16 and all(type(each) in _KEYS for each in value):
+        return value
+    raise Refused(f"its pickle has {called(value)} as a key")
+
+
 def storage(arguments: Any) -> Storage:
     """What a persistent id stands for."""
     match arguments:
-        case ("storage", StorageKind(dtype), str(key), str(), int(count), *rest) if (
-            count >= 0 and rest in ([], [None])
-        ):
+        case ("storage", StorageKind(dtype), str(key), str(), int(count)) | (
+            "storage",
+            StorageKind(dtype),
+            str(key),
+            str(),
+            int(count),
+            None,
+        ) if count >= 0:
             return Storage(key, dtype, count * (1 if dtype is None else dtype.itemsize))
         case ("module", *_):
             raise Refused("it holds a whole module, not only weights: nothing was run")
@@ -126,9 +145,13 @@ def _parameter(arguments: tuple[Any, ...]) -> View:
 
 
 def _table(arguments: tuple[Any, ...]) -> dict[Any, Any]:
-    if arguments:
-        raise Refused("an ordered dict is not filled as PyTorch fills it")
-    return {}
+    """An ordered dict; Python 2 gives it its keys and values at once."""
+    match arguments:
+        case ():
+            return {}
+        case (list(pairs),) if all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
+            return {plain_key(key): value for key, value in pairs}
+    raise Refused("an ordered dict is not filled as Python fills it")
 
 
 def _plain_tuple(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -190,6 +213,7 @@ def _refusing(what: str) -> Callable[[tuple[Any, ...]], Any]:
     return refuse
 
 
+_KEYS = (str, bytes, bool, int, float, type(None))
 _NUMPY_CODES = ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16")
 
 _STORAGES = {
@@ -216,6 +240,7 @@ _MAKERS = {
     ("torch._utils", "_rebuild_tensor_v2"): _tensor,
     ("torch._utils", "_rebuild_tensor_v3"): _tensor_with_dtype,
     ("torch._utils", "_rebuild_parameter"): _parameter,
+    ("torch._utils", "_rebuild_parameter_with_state"): _parameter,
     ("torch._utils", "_rebuild_sparse_tensor"): _refusing("a sparse tensor"),
     ("torch._utils", "_rebuild_qtensor"): _refusing("a quantised tensor"),
     ("torch._utils", "_rebuild_nested_tensor"): _refusing("a nested tensor"),

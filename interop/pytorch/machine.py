@@ -13,7 +13,7 @@ from struct import unpack
 from typing import Any
 
 from ..errors import Refused, shown
-from .allowed import ALLOWED, Maker, NumpyDtype
+from .allowed import ALLOWED, Maker, NumpyDtype, called, plain_key
 
 MOST_STEPS = 4_000_000
 """Opcodes of one pickle: a tensor takes some 30."""
@@ -24,8 +24,8 @@ MOST_COPIED = 4_000_000
 MOST_NUMBER = 64
 """Bytes of one integer."""
 _PROTOCOLS = range(2, 6)
+MOST_ARGUMENTS = 16
 _LONG = (str, bytes, list, tuple)
-_KEYS = (str, int, float, bool, type(None), bytes)
 
 
 class Machine:
@@ -50,7 +50,7 @@ class Machine:
                 return self._value()
             step = STEPS.get(opcode)
             if step is None:
-                raise Refused(f"its pickle has the opcode {_called(opcode)}: nothing was run", HINT)
+                raise Refused(f"its pickle has the opcode {_opcode(opcode)}: nothing was run", HINT)
             step(self)
         raise Refused(f"its pickle takes more than {MOST_STEPS} steps")
 
@@ -93,7 +93,7 @@ class Machine:
         value = self.pop()
         self.push(value)
         if not isinstance(value, kind):
-            raise Refused(f"its pickle fills or sets up {_kind(value)}, which it may not")
+            raise Refused(f"its pickle fills or sets up {called(value)}, which it may not")
         return value
 
     def pop_marked(self) -> list[Any]:
@@ -127,7 +127,7 @@ class Machine:
         if len(pairs) % 2:
             raise Refused("its pickle has a key without a value")
         for key, value in zip(pairs[::2], pairs[1::2], strict=True):
-            made[_plain(key)] = value
+            made[plain_key(key)] = value
 
     def look_up(self, module: str, name: str) -> None:
         """Push what the table has under a name."""
@@ -142,7 +142,9 @@ class Machine:
         """Let a function of the table make a value."""
         arguments, function = self.pop(), self.pop()
         if not isinstance(function, Maker) or not isinstance(arguments, tuple):
-            raise Refused(f"its pickle calls {_kind(function)}: nothing was run", HINT)
+            raise Refused(f"its pickle calls {called(function)}: nothing was run", HINT)
+        if len(arguments) > MOST_ARGUMENTS:
+            raise Refused(f"its pickle calls {called(function)} with {len(arguments)} arguments")
         self.copied += sum(len(each) for each in arguments if isinstance(each, _LONG))
         if self.copied > MOST_COPIED:
             raise Refused(f"its pickle copies more than {MOST_COPIED} values")
@@ -165,14 +167,10 @@ class Machine:
 HINT = "save only the tensors: `torch.save(model.state_dict(), path)`, or safetensors"
 
 
-def _called(opcode: bytes) -> str:
+def _opcode(opcode: bytes) -> str:
     """The name of an opcode that is not run."""
     names = (name for name, value in vars(pickle).items() if name.isupper() and value == opcode)
     return next(names, shown(opcode))
-
-
-def _kind(value: Any) -> str:
-    return value.name if isinstance(value, Maker) else f"a value of kind {type(value).__name__}"
 
 
 def _text(raw: bytes) -> str:
@@ -180,15 +178,6 @@ def _text(raw: bytes) -> str:
         return raw.decode()
     except UnicodeDecodeError:
         raise Refused("its pickle has a text that is not UTF-8") from None
-
-
-def _plain(value: Any) -> Any:
-    """A key that is hashed in one step: equal tuples within tuples would take for ever."""
-    if type(value) in _KEYS or (
-        type(value) is tuple and all(type(each) in _KEYS for each in value)
-    ):
-        return value
-    raise Refused(f"its pickle has {_kind(value)} as a key")
 
 
 def _protocol(machine: Machine) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...frontend.dtypes import DType
 from ..errors import Refused
-from .allowed import View
+from .allowed import View, called
 
 MOST_DEPTH = 100
 MOST_PLACES = 4_000_000
@@ -65,7 +65,7 @@ class _Walk:
         if isinstance(value, _PLAIN):
             return 1, 0
         if not isinstance(value, _CONTAINERS):
-            raise Refused(f"it holds a {type(value).__name__.lower()} where a value belongs")
+            raise Refused(f"it holds {called(value)} where a value belongs")
         if id(value) in self.inside:
             raise Refused("it holds a value that lies within itself")
         if id(value) not in self.sizes:

@@ -132,7 +132,9 @@ def _expect_whole(entries: Mapping[str, Entry], size: int) -> None:
     reached, before = 0, "the header"
     for name, entry in sorted(entries.items(), key=lambda pair: (pair[1].begin, pair[1].end)):
         if entry.end > size:
-            raise Refused(f"tensor {shown(name)} ends {entry.end - size} bytes behind the file")
+            raise Refused(
+                f"tensor {shown(name)} ends {shown(entry.end - size)} bytes behind the file"
+            )
         if entry.begin < reached:
             raise Refused(f"tensor {shown(name)} overlaps {before}")
         if entry.begin > reached:

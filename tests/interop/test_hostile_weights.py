@@ -48,7 +48,7 @@ def peak_of_refusal(file: Path, reason: str) -> int:
 
 
 def test_the_corpus_is_large() -> None:
-    assert len(CORPUS) >= 150
+    assert len(CORPUS) >= 200
 
 
 @pytest.mark.parametrize("name", CORPUS)

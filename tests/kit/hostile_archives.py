@@ -42,9 +42,9 @@ def twice(_: str) -> bytes:
 
 
 def bomb(_: str) -> bytes:
-    """64 MB of zeros in 64 kB."""
+    """16 MB of zeros in 16 kB."""
     return archive(
-        {"model/data.pkl": pickled(None), "model/data/0": bytes(1 << 26)}, zipfile.ZIP_DEFLATED
+        {"model/data.pkl": pickled(None), "model/data/0": bytes(1 << 24)}, zipfile.ZIP_DEFLATED
     )
 
 
@@ -72,7 +72,7 @@ ARCHIVES = {
     **NAMES,
     "two folders": named("other/data/0", "not all in one folder"),
     "an entry twice": Hostile(twice, "is there twice"),
-    "64 MB of zeros in 64 kB": Hostile(bomb, "is compressed"),
+    "16 MB of zeros in 16 kB": Hostile(bomb, "is compressed"),
     "no entry": Hostile(lambda _: b"PK\3\4" + archive({}), "not all in one folder|is not where"),
     "a TorchScript program": named("model/constants.pkl", "is a TorchScript program"),
     "arrays of numpy's": Hostile(

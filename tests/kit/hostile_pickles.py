@@ -133,11 +133,19 @@ PICKLES = {
     "a list in itself": code(LIST_IN_ITSELF, "lies within itself"),
     "a dict in itself": code(DICT_IN_ITSELF, "lies within itself"),
     "lists that double 60 times": code(doubled(60) + b".", "unfolds to more than 4000000 values"),
-    "lists 10,000 deep": code(b"]" * 10_000 + b"a" * 9_999 + b".", "nested more than 100 deep"),
-    "tuples 10,000 deep": code(b")" + b"\x85" * 10_000 + b".", "nested more than 100 deep"),
+    "lists 2,000 deep": code(b"]" * 2_000 + b"a" * 1_999 + b".", "nested more than 100 deep"),
+    "tuples 2,000 deep": code(b")" + b"\x85" * 2_000 + b".", "nested more than 100 deep"),
+    "a key of 5,000 parts": code(
+        b"}(" + b"K\1" * 5_000 + b"tq\0" + b"Nsh\0" * 9 + b"Ns.", "a value of kind tuple as a key"
+    ),
+    "5,000 arguments": code(
+        b"ctorch\nSize\n(" + b"K\1" * 5_000 + b"tR.", "torch.Size with 5000 arguments"
+    ),
     "a list copied again and again": code(COPIES, "copies more than 4000000 values"),
-    "a function in the place of a value": value([Named("torch", "Size")], "holds a maker"),
-    "a storage in the place of a tensor": value(storage("0", "FloatStorage", 4), "holds a storage"),
+    "a function in the place of a value": value([Named("torch", "Size")], "holds torch.Size where"),
+    "a storage in the place of a tensor": value(
+        storage("0", "FloatStorage", 4), "holds a value of kind Storage where"
+    ),
     "numbers of numpy's that are objects": value(
         Call(Named("numpy", "dtype"), ("O8", False, True)), r"the dtype \('O8',\)"
     ),
@@ -183,6 +191,9 @@ VIEWS = {
     "a storage below 0": value(storage("0", "FloatStorage", -4), "in a way that PyTorch does not"),
     "a storage of no class": value(
         Persistent(("storage", "FloatStorage", "0", "cpu", 4)), "in a way that PyTorch does not"
+    ),
+    "a storage of 5,000 parts": code(
+        b"((X\7\0\0\0storage" + b"N" * 5_000 + b"tQ.", "in a way that PyTorch does not"
     ),
     "no storage": value(view(None, 0, (4,), (1,)), "not described as PyTorch describes one"),
     "bytes without a dtype": value(
