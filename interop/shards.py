@@ -11,10 +11,9 @@ from collections.abc import Mapping
 
 from .errors import Refused, listed, shown
 from .mapped import mapped
-from .safetensors.header import MOST_BYTES
 from .strict_json import read_json
 
-# The last of several kinds of file in a folder that is looked at first.
+# What is looked for in a folder, one after the other.
 _SUFFIXES = (".safetensors.index.json", ".safetensors", ".bin.index.json", ".bin", ".pt", ".pth")
 
 
@@ -32,8 +31,6 @@ def file_of(folder: str) -> str:
 
 def shards_of(memory: memoryview) -> dict[str, list[str]]:
     """The files that a table names, with the tensors that are wanted of each."""
-    if len(memory) > MOST_BYTES:
-        raise Refused(f"its table has {len(memory)} bytes, more than {MOST_BYTES}")
     table = read_json(memory, "its table")
     places = table.get("weight_map") if isinstance(table, dict) else None
     if not isinstance(places, dict) or not places:

@@ -25,6 +25,7 @@ from .errors import MissingTensor, Refused, listed
 
 MOST_AXES = 64
 MOST_BYTES = 1 << 62
+_PLACES = (int, np.integer, slice, EllipsisType)
 HostArray = np.ndarray[Any, Any]
 
 
@@ -62,16 +63,22 @@ class Stored:
 
     def __getitem__(self, place: Any) -> Tensor:
         for each in place if isinstance(place, tuple) else (place,):
-            if not isinstance(each, int | np.integer | slice | EllipsisType):
+            if not isinstance(each, _PLACES) or isinstance(each, bool):
                 fail(
                     PlaceError, "slice", f"{each!r:.60} is no place in a file", self,
                     hint="take integers and slices here, and index the tensor that you get",
                 )  # fmt: skip
         try:
             part = self.array[place]
-        except IndexError as problem:
+        except (IndexError, TypeError) as problem:
             fail(PlaceError, "slice", str(problem), self)
         return _read(np.asarray(part), self.dtype, None, None)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> HostArray:
+        """A copy for numpy, which is never handed the memory of a file."""
+        if copy is False:
+            raise ValueError("a tensor in a file is not seen without a copy")
+        return np.array(_elements(self.array), dtype)
 
     def __repr__(self) -> str:
         return f"Stored({self.dtype}, {list(self.shape)})"
@@ -149,11 +156,13 @@ def float_dtype(dtype: Any, operation: str) -> DType | None:
 
 def _read(array: HostArray, dtype: DType, wanted: DType | None, device: Any) -> Tensor:
     """A tensor of its own memory."""
-    if dtype.ir is ir.boolean:
-        array = array.view(np.uint8) != 0  # a file may hold bytes that are neither 0 nor 1
-    elif wanted is not None and dtype.ir in ir.FLOATS and wanted is not dtype:
+    if wanted is not None and dtype.ir in ir.FLOATS and wanted is not dtype:
         with np.errstate(over="ignore", invalid="ignore"):  # what is too large is infinite
             array = np.asarray(convert(array, dtype.ir, wanted.ir), order="C")
-    else:
-        return asarray(array, device=device)
-    return asarray(np.asarray(array, order="C"), device=device, copy=False)
+        return asarray(array, device=device, copy=False)
+    return asarray(_elements(array), device=device)
+
+
+def _elements(array: HostArray) -> HostArray:
+    """The same, but for booleans: a file may hold bytes that are neither 0 nor 1."""
+    return array.view(np.uint8) != 0 if array.dtype == np.bool_ else array

@@ -10,18 +10,21 @@ from typing import Any, NoReturn
 
 from .errors import Refused, shown
 
+MOST_BYTES = 100_000_000
+"""As many as the library of safetensors allows a header."""
 MOST_VALUES = 4_000_000
 """Some 300,000 tensors; the largest models have a third of them."""
 
 
 def read_json(text: memoryview, what: str) -> Any:
     """The value that `text` stands for; `what` names it in errors."""
-    if sum(bytes(text).count(sign) for sign in (b",", b"[", b"{")) > MOST_VALUES:
+    if len(text) > MOST_BYTES:
+        raise Refused(f"{what} has {len(text)} bytes, more than {MOST_BYTES}")
+    raw = bytes(text)
+    if sum(map(raw.count, (b",", b"[", b"{"))) > MOST_VALUES:
         raise Refused(f"{what} holds more than {MOST_VALUES} values")
     try:
-        return json.loads(
-            str(text, "utf-8"), object_pairs_hook=_object, parse_constant=_refuse_constant
-        )
+        return json.loads(raw.decode(), object_pairs_hook=_object, parse_constant=_refuse_constant)
     except RecursionError:
         raise Refused(f"{what} is nested too deeply") from None
     except ValueError as problem:

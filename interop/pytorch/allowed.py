@@ -82,17 +82,12 @@ def plain_key(value: Any) -> Any:
     raise Refused(f"its pickle has {called(value)} as a key")
 
 
-def storage(arguments: Any) -> Storage:
+def storage(identity: tuple[Any, ...]) -> Storage:
     """What a persistent id stands for."""
-    match arguments:
-        case ("storage", StorageKind(dtype), str(key), str(), int(count)) | (
-            "storage",
-            StorageKind(dtype),
-            str(key),
-            str(),
-            int(count),
-            None,
-        ) if count >= 0:
+    match identity:
+        case ("storage", StorageKind(dtype), str(key), str(), int(count), *rest) if (
+            count >= 0 and rest in ([], [None])
+        ):
             return Storage(key, dtype, count * (1 if dtype is None else dtype.itemsize))
         case ("module", *_):
             raise Refused("it holds a whole module, not only weights: nothing was run")

@@ -29,20 +29,20 @@ class Legacy:
         self.tree = self._pickle()
         self.regions = self._regions(self._pickle())
 
-    def bytes_of(self, each: Storage) -> memoryview:
-        """The bytes of a storage."""
+    def bytes_of(self, each: Storage, *, check: bool = False) -> memoryview:
+        """The bytes of a storage, which have no checksum here."""
         return self.regions[each.key]
 
     def _pickle(self) -> Any:
         """The next pickle."""
-        machine = Machine(self.memory, self.place, self._storage)
+        machine = Machine(self.memory, self._storage, self.place)
         value = machine.run()
         self.place = machine.place
         return value
 
-    def _storage(self, arguments: Any) -> Storage:
+    def _storage(self, identity: tuple[Any, ...]) -> Storage:
         """What a persistent id stands for, which is the same every time."""
-        found = storage(arguments)
+        found = storage(identity)
         if self.storages.setdefault(found.key, found) != found:
             raise Refused(f"the storage {shown(found.key)} is described in two ways")
         return found

@@ -32,7 +32,7 @@ class Machine:
     """Runs a pickle that begins at a place in memory."""
 
     def __init__(
-        self, memory: memoryview, place: int = 0, find: Callable[[Any], Any] | None = None
+        self, memory: memoryview, find: Callable[[tuple[Any, ...]], Any], place: int = 0
     ) -> None:
         """`find` says what a persistent id stands for."""
         self.memory, self.place, self.find = memory, place, find
@@ -152,9 +152,10 @@ class Machine:
 
     def stored(self) -> None:
         """Push what a persistent id stands for."""
-        if self.find is None:
-            raise Refused("its pickle speaks of stored bytes where none belong")
-        self.push(self.find(self.pop()))
+        identity = self.pop()
+        if not isinstance(identity, tuple) or len(identity) > MOST_ARGUMENTS:
+            raise Refused("its pickle speaks of stored bytes in a way that PyTorch does not")
+        self.push(self.find(identity))
 
     def set_up(self) -> None:
         """Set a state, which only dtypes of numpy need; that of a table says nothing of weights."""

@@ -42,9 +42,9 @@ def tree_of(memory: memoryview, *, dtype: Any = None, device: Any = None) -> Any
     return with_tensors(contents.tree, tensors.__getitem__)
 
 
-def reader_of(path: str, memory: memoryview) -> Reader:
-    """The tensors of a table that lies in mapped memory."""
-    contents = contents_of(memory, check=False)
+def reader_of(path: str, memory: memoryview, *, check: bool = False) -> Reader:
+    """The tensors of a table that lies in mapped memory; `check` reads all of it."""
+    contents = contents_of(memory, check=check)
     tree = contents.tree
     if not isinstance(tree, dict) or not all(
         isinstance(name, str) and isinstance(view, View) for name, view in tree.items()

@@ -79,10 +79,12 @@ class _Walk:
     def _container(self, value: Any, depth: int) -> tuple[int, int]:
         places, height = 1, 0
         for each in value.values() if isinstance(value, dict) else value:
-            if depth + height > MOST_DEPTH:
-                raise Refused(f"it is nested more than {MOST_DEPTH} deep")
+            if depth > MOST_DEPTH:
+                break
             more, high = self.measure(each, depth)
             places, height = places + more, max(height, high)
+        if depth + height > MOST_DEPTH:
+            raise Refused(f"it is nested more than {MOST_DEPTH} deep")
         if places > MOST_PLACES:
             raise Refused(f"it unfolds to more than {MOST_PLACES} values")
         return places, height + 1

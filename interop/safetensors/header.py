@@ -16,8 +16,6 @@ from ..errors import Refused, shown
 from ..stored import refuse_shape
 from ..strict_json import read_json
 
-MOST_BYTES = 100_000_000
-"""Of a header, as in the format's own library."""
 PREFIX = 8
 METADATA = "__metadata__"
 
@@ -84,8 +82,6 @@ def _length(memory: memoryview) -> int:
     if len(memory) < PREFIX:
         raise Refused(f"it has {len(memory)} bytes, and the length of its header takes {PREFIX}")
     length = _stated(memory)
-    if length > MOST_BYTES:
-        raise Refused(f"its header has {length} bytes, more than {MOST_BYTES}")
     if length > len(memory) - PREFIX:
         raise Refused(f"its header has {length} bytes, and the file only {len(memory)}")
     if not length or memory[PREFIX] != ord("{"):

@@ -16,7 +16,8 @@ from ...frontend.tensor import Tensor
 from ..aside import written_aside
 from ..errors import About, Refused, shown
 from ..stored import Stored
-from .header import DTYPES, METADATA, MOST_BYTES, PREFIX
+from ..strict_json import MOST_BYTES
+from .header import DTYPES, METADATA, PREFIX
 
 _KINDS = {dtype: kind for kind, dtype in DTYPES.items()}
 _RANKS = {dtype: rank for rank, dtype in enumerate(DTYPES.values())}
@@ -86,5 +87,5 @@ def _header(sources: Mapping[str, _Source], metadata: Mapping[str, str] | None) 
 
 def _bytes(tensor: Any) -> memoryview:
     """The elements of a tensor, row by row."""
-    array = np.asarray(tensor.array if isinstance(tensor, Stored) else tensor, order="C")
+    array = np.asarray(tensor, order="C")
     return array.reshape(-1).view(np.uint8).data

@@ -63,6 +63,15 @@ def test_files_of_pytorch_in_a_folder(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+def test_a_damaged_tensor_in_a_folder_is_found(tmp_path: Path) -> None:
+    whole = zipped({"one": tensor("0", ONE)}, {"0": ONE})
+    (tmp_path / "part.bin").write_bytes(whole.replace(ONE.tobytes(), (ONE + 1).tobytes()))
+    (tmp_path / "model.bin.index.json").write_text('{"weight_map": {"one": "part.bin"}}')
+    with pytest.raises(interop.FileError, match=r"its file 'part\.bin': the entry 'data/0' is dam"):
+        interop.load(tmp_path)
+    assert interop.open(tmp_path)["one"].shape == (4,)
+
+
 def test_which_file_of_a_folder(tmp_path: Path) -> None:
     with pytest.raises(interop.FileError, match="without a file of weights"):
         interop.load(tmp_path)

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from brimstone import interop
+from brimstone.interop import strict_json
 from brimstone.interop.pytorch import archive, machine
 from kit.hostile_pickles import PICKLES, zipped_code
-from kit.hostile_weights import CORPUS, GOOD, safetensors
+from kit.hostile_weights import CORPUS, GOOD, KNOWN, safetensors
 from kit.pickles import Call, Named, pickled
 from kit.torch_files import legacy, tensor, zipped
 
@@ -51,6 +52,10 @@ def test_the_corpus_is_large() -> None:
     assert len(CORPUS) >= 200
 
 
+def test_what_was_found_elsewhere_is_among_it() -> None:
+    assert {name for names in KNOWN.values() for name in names} <= {*CORPUS}
+
+
 @pytest.mark.parametrize("name", CORPUS)
 def test_refused(name: str, tmp_path: Path) -> None:
     hostile, sentinel, file = CORPUS[name], tmp_path / "sentinel", tmp_path / "file"
@@ -83,8 +88,15 @@ def test_steps_and_entries_are_counted(tmp_path: Path, monkeypatch: pytest.Monke
     file.write_bytes(zipped_code(b"N0" * 50 + b"N."))
     with pytest.raises(interop.FileError, match="takes more than 100 steps"):
         interop.load(file)
+    monkeypatch.setattr(machine, "MOST_BYTES", 10)
+    with pytest.raises(interop.FileError, match="is cut short, or too long"):
+        interop.load(file)
     monkeypatch.setattr(archive, "MOST_ENTRIES", 3)
     with pytest.raises(interop.FileError, match="it has 4 entries, more than 3"):
+        interop.load(file)
+    monkeypatch.setattr(strict_json, "MOST_BYTES", 10)
+    file.write_bytes(safetensors(GOOD))
+    with pytest.raises(interop.FileError, match="the header has 62 bytes, more than 10"):
         interop.load(file)
 
 

@@ -108,8 +108,11 @@ def test_mistakes_with_a_reader_are_named(path: Path) -> None:
         reader["layer.wieght"]
     with pytest.raises(PlaceError, match=r"index 5 is out of bounds.*\n.*float32\[2, 3\]"):
         reader["layer.weight"][5]
-    with pytest.raises(PlaceError, match="is no place in a file"):
-        reader["layer.weight"][np.array([0, 1])]
+    for place in (np.array([0, 1]), True, None, [0, 1]):
+        with pytest.raises(PlaceError, match="is no place in a file"):
+            reader["layer.weight"][place]
+    with pytest.raises(PlaceError, match="slice indices must be integers"):
+        reader["layer.weight"][0.5:]
 
 
 def test_a_tensor_is_a_copy(path: Path) -> None:
@@ -154,6 +157,29 @@ def test_tensors_that_are_not_aligned_are_read(path: Path) -> None:
     assert len(header) % 2
     assert same_bits(interop.safetensors.load(path)["a"], values)
     assert same_bits(interop.safetensors.open(path)["a"][:, 1], values[:, 1])
+
+
+@pytest.mark.parametrize("device", ["reference", "cpu"])
+def test_tensors_go_to_a_device(path: Path, device: str) -> None:
+    interop.safetensors.save(path, {"a": floats(1, 2)})
+    loaded = interop.load(path, device=device, dtype="float16")["a"]
+    assert str(loaded.device) == device
+    assert loaded.tolist() == [1, 2]
+    interop.safetensors.save(path, {"a": loaded})
+    assert interop.open(path)["a"].read(device=device).tolist() == [1, 2]
+
+
+def test_other_libraries_get_copies(path: Path) -> None:
+    interop.safetensors.save(path, {"a": floats(1, 2)})
+    stored = interop.open(path)["a"]
+    array = np.asarray(stored)
+    array[0] = 9
+    assert bs.asarray(stored).tolist() == [1, 2]
+    assert np.asarray(stored, np.int64).dtype == np.int64
+    with pytest.raises(ValueError, match="not seen without a copy"):
+        np.asarray(stored, copy=False)
+    interop.safetensors.save(path.with_name("other"), {"a": stored})
+    assert path.read_bytes() == path.with_name("other").read_bytes()
 
 
 def test_a_computed_tensor_is_saved(path: Path) -> None:

@@ -84,6 +84,7 @@ PICKLES = {
             ("pickle", "loads"), ("functools", "partial"), ("operator", "methodcaller"),
             ("ctypes", "CDLL"), ("brimstone.ir.shared.named", "named"),
             ("torch.storage", "_load_from_bytes"),
+            ("asyncio.unix_events", "_UnixSubprocessTransport._start"),
         ]
     },
     "a name by texts": Hostile(
@@ -113,6 +114,9 @@ PICKLES = {
     "a function with a state": value(
         SetUp(Named("torch._utils", "_rebuild_tensor_v2"), {"make": 1}), "sets up torch._utils"
     ),
+    "a list with keys": code(b"]K\1Ns.", "fills or sets up a value of kind list"),
+    "a text with keys": code(b"X\1\0\0\0a(K\1Nu.", "fills or sets up a value of kind str"),
+    "a table that is appended to": code(b"}Na.", "fills or sets up a value of kind dict"),
     "a function that is filled": code(b"ctorch\nSize\nNNs.", "fills or sets up torch.Size"),
     "a whole module": value(
         Persistent(("module", Named("torch", "Size"), "file", "source")), "holds a whole module"
@@ -134,6 +138,10 @@ PICKLES = {
     "a dict in itself": code(DICT_IN_ITSELF, "lies within itself"),
     "lists that double 60 times": code(doubled(60) + b".", "unfolds to more than 4000000 values"),
     "lists 2,000 deep": code(b"]" * 2_000 + b"a" * 1_999 + b".", "nested more than 100 deep"),
+    "lists 60 deep in lists 60 deep": code(
+        b"]" * 60 + b"a" * 59 + b"q\0" + b"0]h\0a" + b"]" * 60 + b"h\0" + b"a" * 60 + b"a.",
+        "nested more than 100 deep",
+    ),
     "tuples 2,000 deep": code(b")" + b"\x85" * 2_000 + b".", "nested more than 100 deep"),
     "a key of 5,000 parts": code(
         b"}(" + b"K\1" * 5_000 + b"tq\0" + b"Nsh\0" * 9 + b"Ns.", "a value of kind tuple as a key"

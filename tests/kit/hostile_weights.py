@@ -4,7 +4,9 @@ Comes in: nothing. Goes out: `CORPUS`, a table from what is wrong with a file to
 Never: a file that does harm when it is made: what it would run leaves a sentinel behind, no more.
 """
 
+import io
 import json
+import tarfile
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +14,7 @@ import numpy as np
 
 from kit.hostile_archives import ARCHIVES
 from kit.hostile_pickles import LEGACY, PICKLES, VIEWS, Hostile
+from kit.pickles import Call, Named, pickled
 
 Header = dict[str, Any]
 FLOATS = np.arange(4, dtype=np.float32).tobytes()
@@ -42,11 +45,23 @@ def at(**places: tuple[int, int]) -> Callable[[str], bytes]:
     })  # fmt: skip
 
 
+def tar(command: str) -> bytes:
+    """A file as PyTorch wrote them before version 0.1.10, whose parts are pickles."""
+    memory = io.BytesIO()
+    with tarfile.open(fileobj=memory, mode="w") as file:
+        for name in ("sys_info", "pickle", "tensors", "storages"):
+            raw = pickled(Call(Named("os", "system"), (command,)))
+            entry = tarfile.TarInfo(name)
+            entry.size = len(raw)
+            file.addfile(entry, io.BytesIO(raw))
+    return memory.getvalue()
+
+
 LENGTHS = {
     "no bytes": Hostile(lambda _: b"", "it is empty"),
     "a length cut short": Hostile(lambda _: b"\2\0\0", "begins with"),
     "a header of 8 exabytes": Hostile(
-        of(GOOD, length=(1 << 48) - 1), "has 281474976710655 bytes, more than 100000000"
+        of(GOOD, length=(1 << 48) - 1), "281474976710655 bytes, and the file only"
     ),
     "a header of 2^63 bytes": Hostile(of(GOOD, length=1 << 63), "begins with"),
     "a header beyond the file": Hostile(of(GOOD, length=9999), "9999 bytes, and the file only"),
@@ -132,6 +147,7 @@ TABLES = {
 OTHERS = {
     "GGUF": Hostile(lambda _: b"GGUF\3\0\0\0" + bytes(99), "it is GGUF"),
     "HDF5": Hostile(lambda _: b"\x89HDF\r\n\x1a\n" + bytes(99), "it is HDF5"),
+    "an archive of tar": Hostile(tar, "begins with"),
     "noise": Hostile(lambda _: bytes(range(200, 255)), "begins with"),
 }
 CORPUS: dict[str, Hostile] = {
@@ -141,4 +157,19 @@ CORPUS: dict[str, Hostile] = {
         "kind": OTHERS, "pickle": PICKLES, "view": VIEWS, "legacy": LEGACY, "archive": ARCHIVES,
     }.items()
     for name, hostile in table.items()
+}  # fmt: skip
+
+# What was found in other libraries, and the files that would do it here.
+KNOWN = {
+    "CVE-2024-3660, code beside the weights": ["field: a further field", "pickle: a whole module"],
+    "CVE-2025-1716, a function that nobody had thought of": ["pickle: pip.main"],
+    "CVE-2025-10155, a pickle by another suffix": ["legacy: a pickle alone"],
+    "CVE-2025-10156, a checksum that only some look at": ["archive: elements that are damaged"],
+    "CVE-2025-10157, something inside of a module": [
+        "pickle: asyncio.unix_events._UnixSubprocessTransport._start"
+    ],
+    "CVE-2025-32434, another way for old files": ["kind: an archive of tar", "legacy: os.system"],
+    "CVE-2026-24747, keys for what is no table, storages of another size": [
+        "pickle: a list with keys", "view: a storage that is larger", "view: beyond its storage",
+    ],
 }  # fmt: skip
