@@ -24,6 +24,7 @@ SUBCOMMANDS = {
     "bisect": ("bisect:bisect", "Find the single change of a pass that makes a program wrong."),
     "trace": ("trace:trace", "Write a page that shows what every pass did, side by side."),
     "profile": ("profile:profile", "Run a script and show what its kernels took."),
+    "plot": ("plot:plot", "Plot the metrics of a training run."),
     "ops": ("ops:ops", "Print the grammar of the IR and the table of its ops."),
     "doctor": ("doctor:doctor", "Check that everything works here, and say what helps."),
     "info": ("info:info", "Show versions, the platform and the native library."),

@@ -85,6 +85,11 @@ class Code:
             self._kernels[name] = _kernel(self._funcs[name], found)
 
 
+def kernels_known() -> int:
+    """How many kernels this process has code of."""
+    return len(_KNOWN)
+
+
 def _of_tiles(func: Func) -> bool:
     return any(isinstance(argument.type, View) for argument in func.arguments)
 

@@ -1,0 +1,52 @@
+"""A log as JSON lines: an object a row.
+
+Comes in: events. Goes out: `metrics.jsonl`.
+Never: a token that is not JSON: NaN and the infinities are strings, as in protobuf's JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from math import isfinite, isnan
+from typing import Any
+
+from .row import Row
+from .text_log import TextLog
+
+SPECIAL = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
+
+
+class JsonLinesLog(TextLog):
+    """Writes `metrics.jsonl` in a folder."""
+
+    file_name = "metrics.jsonl"
+
+    def line(self, row: Row) -> str:
+        values = {name: told(value) for name, value in row.values.items()}
+        about = {"step": row.step, "epoch": row.epoch, "split": row.split, "scope": row.scope}
+        return json.dumps({**about, "values": values}, ensure_ascii=False) + "\n"
+
+    def kept(self, lines: list[str], step: int) -> list[str]:
+        return [line for line in lines if all(row.step <= step for row in rows_of([line]))]
+
+
+def rows_of(lines: Iterable[str]) -> Iterator[Row]:
+    """The rows that lines say."""
+    for line in lines:
+        found = json.loads(line)
+        values = {name: heard(value) for name, value in found["values"].items()}
+        yield Row(found["step"], found["epoch"], found["split"], found["scope"], values)
+
+
+def told(value: float) -> Any:
+    """A number as JSON has it."""
+    value = float(value)
+    if isfinite(value):
+        return value
+    return "NaN" if isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def heard(value: Any) -> float:
+    """The number that JSON has so."""
+    return SPECIAL[value] if isinstance(value, str) else float(value)

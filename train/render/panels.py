@@ -1,0 +1,172 @@
+"""The parts of the dashboard's screen.
+
+Comes in: a run that is watched, and how a person wants to see it. Goes out: text in boxes.
+Never: an event; parts look at the run when the screen is drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from rich.table import Table
+from rich.text import Text
+from textual.widget import Widget
+
+from . import words
+from .chart import AXIS, LABELS, STYLES, chart, legend
+from .health import Health
+from .watched import Watched
+
+STATE_STYLES = {
+    "starting": LABELS,
+    "training": STYLES["train"],
+    "validating": STYLES["valid"],
+    "done": "#6cc070",
+}
+WARNING = "#e5c07b"
+
+
+@dataclass
+class View:
+    """What is shown, and how."""
+
+    watched: Watched = field(default_factory=Watched)
+    health: Health | None = None
+    metric: str = ""
+    recent: bool = False
+    smoothed: bool = True
+    stopping: bool = False
+
+    def metrics(self) -> list[str]:
+        """The names of all metrics."""
+        return list(self.watched.histories)
+
+    def selected(self) -> str:
+        """The metric that is plotted: the chosen one, or the first."""
+        return self.metric or next(iter(self.metrics()), "")
+
+
+class Part(Widget):
+    """A part of the screen that looks at the view."""
+
+    def __init__(self, view: View) -> None:
+        super().__init__()
+        self.view = view
+
+
+class Header(Part):
+    """One line: the run's name, what it does, where."""
+
+    def render(self) -> Text:
+        watched, view = self.view.watched, self.view
+        line = Text(" ▲ ", "bold #f2913d", no_wrap=True, overflow="ellipsis")
+        line.append(watched.started.name or "brimstone", "bold")
+        stopping = view.stopping and watched.state != "done"
+        state, style = watched.state, STATE_STYLES[watched.state]
+        line.append("  ● ", WARNING if stopping else style)
+        line.append(
+            "stopping after this step" if stopping else state, WARNING if stopping else style
+        )
+        if watched.started.device:
+            line.append(f"  on {watched.started.device}", LABELS)
+        return line
+
+
+class Plot(Part):
+    """The selected metric over the steps."""
+
+    def render(self) -> Text:
+        view, name = self.view, self.view.selected()
+        self.border_title = name
+        self.border_subtitle = "recent" if view.recent else "all steps"
+        histories = view.watched.histories.get(name, {})
+        columns, rows = self.size
+        drawn = chart(histories, columns, rows - 1, view.recent, view.smoothed)
+        return Text("\n").join([legend(name, view.watched.values), drawn])
+
+
+class Status(Part):
+    """Facts of the run, and the latest values of all metrics."""
+
+    def render(self) -> Table:
+        table = Table.grid(padding=(0, 1), expand=True)
+        table.add_column(style=LABELS, no_wrap=True)
+        table.add_column(justify="right", no_wrap=True, ratio=1)
+        for name, text in self._facts():
+            table.add_row(name, text)
+        both = Table.grid(expand=True)
+        both.add_row(table)
+        both.add_row("")
+        both.add_row(self._values())
+        return both
+
+    def _facts(self) -> list[tuple[str, str]]:
+        watched, started = self.view.watched, self.view.watched.started
+        facts = [
+            ("epoch", words.place(watched.epoch, started.epochs)),
+            ("step", words.place(watched.step, started.steps)),
+            ("time left", words.duration(0 if watched.ended else watched.left)),
+            ("items/s", "?" if watched.rate is None else words.count(watched.rate)),
+        ]
+        if self.view.health is not None:
+            health = self.view.health
+            facts.append(("memory", words.amount(health.memory)))
+            facts.append(("at most", words.amount(health.most_memory)))
+            facts.append(("kernels", words.count(health.kernels)))
+        if started.parameters:
+            facts.append(("parameters", words.count(started.parameters)))
+        return facts
+
+    def _values(self) -> Table:
+        watched, selected = self.view.watched, self.view.selected()
+        table = Table.grid(padding=(0, 1), expand=True)
+        table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
+        for split in STYLES:
+            table.add_column(justify="right", no_wrap=True, style=STYLES[split])
+        table.add_row("", *STYLES)
+        for name in self.view.metrics():
+            chosen = name == selected
+            label = Text(("▸ " if chosen else "  ") + name, "bold" if chosen else LABELS)
+            cells = (watched.values.get((name, split)) for split in STYLES)
+            table.add_row(label, *("" if cell is None else words.value(cell) for cell in cells))
+        return table
+
+
+class Bars(Part):
+    """How far the epoch is, and the run."""
+
+    def render(self) -> Text:
+        watched = self.view.watched
+        batch, started = watched.batch, watched.started
+        done = batch.place if batch else 0
+        of = batch.steps if batch else None
+        split = batch.split if batch else "train"
+        run = f"epoch {words.place(watched.epoch, started.epochs)}"
+        left = watched.left
+        if watched.ended:
+            run += f"  {watched.ended.reason}"
+        elif left is not None:
+            run += f"  {words.duration(left)} left"
+        rows = [
+            (split, STYLES[split], done / of if of else 0.0, words.place(done, of)),
+            ("run", "#6cc070", watched.done or 0.0, run),
+        ]
+        return Text("\n").join(self._bar(*row) for row in rows)
+
+    def _bar(self, name: str, style: str, part: float, text: str) -> Text:
+        width = max(4, self.size.width - 38)
+        halves = round(part * width * 2)
+        bar = Text(f" {name:<6}", LABELS, no_wrap=True, overflow="crop")
+        bar.append("━" * (halves // 2) + "╸" * (halves % 2), style)
+        bar.append("─" * (width - (halves + 1) // 2), AXIS)
+        return bar.append(f" {part:>4.0%}  ", "bold").append(text, LABELS)
+
+
+class Notes(Part):
+    """What the run said last."""
+
+    def render(self) -> Text:
+        lines = list(self.view.watched.notes)[-max(1, self.size.height) :]
+        return Text("\n").join(
+            Text(f" {line}", LABELS, no_wrap=True, overflow="ellipsis") for line in lines
+        )

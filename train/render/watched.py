@@ -1,0 +1,104 @@
+"""What is known of a run, from what it has told.
+
+Comes in: events, in order. Goes out: where the run is, how fast it goes, how long it will take,
+and the history of its metrics.
+Never: a clock; batches say how long they took. So a run that was told of late looks the same.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from typing import Literal
+
+from ..events import Ended, EpochEnded, Event, Note, Progress, Saved, Split, Started
+from .history import History
+
+NOTES = 200
+MEMORY_OF_RATE = 0.95
+"""How much of the rate is what it was before the last batch."""
+State = Literal["starting", "training", "validating", "done"]
+
+
+class Watched:
+    """A run, as far as it is known."""
+
+    def __init__(self) -> None:
+        self.started = Started("", 0, None)
+        self.state: State = "starting"
+        self.ended: Ended | None = None
+        self.epoch = self.step = 0
+        self.batch: Progress | None = None
+        self.values: dict[tuple[str, Split], float] = {}
+        self.histories: dict[str, dict[Split, History]] = {}
+        self.notes = deque[str](maxlen=NOTES)
+        self._of_batches = set[str]()
+        self._items = self._seconds = 0.0
+        self._spent = 0.0
+        self._first_step: int | None = None
+
+    def take(self, event: Event) -> None:
+        """Learn what an event says."""
+        match event:
+            case Started():
+                self.started, self.epoch, self.step = event, event.epoch, event.step
+            case Progress():
+                self._progress(event)
+            case EpochEnded(split=split, step=step, values=values):
+                self._remember(split, step, values, batches=False)
+            case Saved(step=step, path=path):
+                self.notes.append(f"step {step:,} is saved: {path}")
+            case Note(text=text):
+                self.notes.append(text)
+            case Ended():
+                self.ended, self.state = event, "done"
+                self.notes.append(event.reason)
+
+    @property
+    def rate(self) -> float | None:
+        """Items a second, of late."""
+        return self._items / self._seconds if self._seconds else None
+
+    @property
+    def done(self) -> float | None:
+        """Which part of the run is done."""
+        total = self.started.steps
+        return min(1.0, self.step / total) if total else None
+
+    @property
+    def left(self) -> float | None:
+        """Seconds that the rest will take, if it goes on as it went; the first batch, in which
+        everything is compiled, does not count."""
+        total, first = self.started.steps, self._first_step
+        if total is None or first is None or self.step <= first:
+            return None
+        return self._spent / (self.step - first) * max(0, total - self.step)
+
+    def named(self, split: Split) -> dict[str, float]:
+        """The latest values of training or of validation."""
+        return {name: value for (name, of), value in self.values.items() if of == split}
+
+    def _progress(self, event: Progress) -> None:
+        self.batch, self.epoch = event, event.epoch
+        self.state = "training" if event.split == "train" else "validating"
+        if self._first_step is None:
+            self._first_step = event.step
+        else:
+            self._spent += event.seconds
+        self._items = MEMORY_OF_RATE * self._items + event.items
+        self._seconds = MEMORY_OF_RATE * self._seconds + event.seconds
+        if event.split == "train":
+            self.step = event.step
+            self._remember("train", event.step, event.values, batches=True)
+
+    def _remember(
+        self, split: Split, step: int, values: Mapping[str, float], batches: bool
+    ) -> None:
+        """Keep values; those of a training epoch only where its batches have not had them."""
+        for name, value in values.items():
+            self.values[name, split] = value
+            if batches:
+                self._of_batches.add(name)
+            if batches or split == "valid" or name not in self._of_batches:
+                history = self.histories.setdefault(name, {}).setdefault(split, History())
+                history.add(step, value)
