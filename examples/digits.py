@@ -54,7 +54,7 @@ def main(epochs=12, size=64):
     for event in run.history:
         if event.split == "valid":
             values = event.values
-            print(f"epoch {event.epoch + 1}: {values['loss']:.4f} {values['accuracy']:.2%}")
+            print(f"epoch {event.epoch}: {values['loss']:.4f} {values['accuracy']:.2%}")
     return run
 
 

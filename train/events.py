@@ -24,9 +24,9 @@ class Stop:
 
 @dataclass(frozen=True)
 class Started:
-    """A run begins, or goes on after `step` steps, with the `history` of the epochs before.
+    """A run begins, or goes on after `step` steps and `epoch` epochs, with their `history`.
 
-    `steps` is how many an epoch has, None where nobody knows.
+    `steps` is how many the whole run has, None where nobody knows.
     """
 
     name: str
@@ -42,7 +42,8 @@ class Started:
 
 @dataclass(frozen=True)
 class Progress:
-    """A batch is done. `step` counts all batches of the run from 1, `place` those of the epoch.
+    """A batch is done. `step` counts all batches of the run from 1, `place` those of the epoch, of
+    which there are `steps`; epochs count from 1, too.
 
     `values` are the latest of what the batch had: its loss, the learning rate, metrics so far.
     """

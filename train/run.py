@@ -127,10 +127,9 @@ class Running:
         self._catch_up(0)
         if self.stopped and not _is_over(self.plan.data, self.position):
             return
-        epoch = self.position.epoch
-        self._epoch_ended("train", epoch, self.tally.values(), began)
+        self._epoch_ended("train", self.tally.values(), began)
         if self.plan.valid is not None:
-            self._validate(self.plan.valid, epoch)
+            self._validate(self.plan.valid)
         self.position = self.position.next_epoch()
         self.tally = self.learner.tally()
         if self.saver is not None and self.saver.wants(self.position, at_end=True):
@@ -169,28 +168,27 @@ class Running:
             '  hint: `Learner(..., nan="skip")` leaves such steps out'
         )
 
-    def _validate(self, source: Source, epoch: int) -> None:
+    def _validate(self, source: Source) -> None:
         """The batches that nothing is learned from."""
         tally, began = self.learner.tally(), monotonic()
         steps = _length(source)
-        for place, batch in enumerate(_batches(source, epoch), 1):
+        for place, batch in enumerate(_batches(source, self.position.epoch), 1):
             self.learner.measure(self.state.model, batch, tally)
             self._progress(
                 "valid", self.position.step, place, steps, tally.averages(), items_of(batch)
             )
-        self._epoch_ended("valid", epoch, tally.values(), began)
+        self._epoch_ended("valid", tally.values(), began)
 
     def _progress(
         self, split: Split, step: int, place: int, steps: int | None, values: Any, items: int
     ) -> None:
         before, self.resumed = self.resumed, monotonic()
         seconds = self.resumed - before
-        epoch = self.position.epoch
+        epoch = self.position.epoch + 1
         self._tell(Progress(split, epoch, step, place, steps, values, items, seconds))
 
-    def _epoch_ended(
-        self, split: Split, epoch: int, values: dict[str, float], began: float
-    ) -> None:
+    def _epoch_ended(self, split: Split, values: dict[str, float], began: float) -> None:
+        epoch = self.position.epoch + 1
         event = EpochEnded(split, epoch, self.position.step, values, monotonic() - began)
         self.history.append(event)
         self._tell(event)
@@ -211,7 +209,8 @@ class Running:
 
     def _started(self) -> Started:
         model, position = self.state.model, self.position
-        steps, device = _length(self.plan.data), str(current_device())
+        length, device = _length(self.plan.data), str(current_device())
+        steps = None if length is None else length * self.plan.epochs
         return Started(
             self.plan.name, self.plan.epochs, steps, position.step, position.epoch, count_of(model),
             device, repr(model), tuple(self.history),

@@ -23,7 +23,7 @@ def test_it_learns_and_tells() -> None:
     )
     started, ended = told[0], told[-1]
     assert isinstance(started, train.Started)
-    assert (started.steps, started.epochs, started.parameters) == (8, 5, 21)
+    assert (started.steps, started.epochs, started.parameters) == (40, 5, 21)
     assert isinstance(ended, train.Ended)
     assert (ended.step, ended.reason, run.reason) == (40, *["all epochs are done"] * 2)
     assert [step for step, _ in told.steps()] == list(range(1, 41))
