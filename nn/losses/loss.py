@@ -42,9 +42,9 @@ class Loss(Module):
             if isinstance(value, Handle | np.ndarray | list):
                 setattr(self, name, Buffer(asarray(value)))
 
-    def forward(self, *given: Any) -> Tensor:
+    def forward(self, *given: Any, **named: Any) -> Tensor:
         """The loss of predictions and targets, which are as those of the function."""
-        return type(self).function(*given, **self._settings())
+        return type(self).function(*given, **named, **self._settings())
 
     def _settings(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # pyright: ignore[reportArgumentType]

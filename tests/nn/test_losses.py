@@ -220,6 +220,7 @@ def test_modules_hold_settings_and_have_no_parameters() -> None:
         bs.grad(lambda loss: loss(X, PLACES))(loss)
     assert loss.replace(label_smoothing=0.0)(X, PLACES).item() != expected
     assert isinstance(loss, nn.Loss)
+    assert loss(input=X, target=PLACES).item() == loss(X, PLACES).item()
 
 
 def test_a_pass_over_the_scores_forward_and_one_backward() -> None:
