@@ -16,7 +16,7 @@ from ...frontend.functions.elementwise import expm1, multiply
 from ...frontend.functions.logic import greater, less_equal, where
 from ...frontend.functions.sampling import uniform
 from ...frontend.tensor import Tensor
-from ..arguments import above
+from ..arguments import above, at_least
 from ..context import is_training, next_key
 from ..module import Module
 
@@ -74,6 +74,7 @@ class PReLU(Module):
 
 def rrelu(x: Any, /, lower: float = 1 / 8, upper: float = 1 / 3) -> Tensor:
     """x above 0, slope * x below: slopes are drawn in training, else their mean is taken."""
+    at_least("rrelu", "upper", upper, lower)
     if not is_training():
         return leaky_relu(x, (lower + upper) / 2)
     x = asarray(x)

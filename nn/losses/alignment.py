@@ -79,7 +79,7 @@ def _ctc(logs: Tensor, targets: Tensor, steps: Tensor, lengths: Tensor, blank: i
         lives = (time < steps)[:, None]
         return (where(lives, logaddexp(near, far) + found, paths), time + 1), None
 
-    (paths, count), _ = scan(step, (_start(found[0]), asarray(0)), found)
+    (paths, count), _ = scan(step, (_start(labels.astype(found.dtype)), asarray(0)), found)
     last = 2 * lengths
     ends = stack([last, maximum(last - 1, 0)], axis=1)
     blank_end, label_end = moveaxis(take_along_axis(paths, ends, axis=1), 1, 0)

@@ -204,6 +204,7 @@ MISTAKES = [
     Mistake(lambda: nn.prelu(bs.ones(2), bs.ones(2)), bs.ShapeError, "axis 1"),
     Mistake(lambda: nn.hardtanh(bs.ones(2), 1.0, -1.0), bs.ArgumentError, "max_val is more than"),
     Mistake(lambda: nn.softshrink(bs.ones(2), -1.0), bs.ArgumentError, "lambd is 0 or more"),
+    Mistake(lambda: nn.rrelu(bs.ones(2), 0.5, 0.1), bs.ArgumentError, "upper is 0.5 or more"),
     Mistake(lambda: nn.CELU(0.0)(bs.ones(2)), bs.ArgumentError, "alpha is more than 0"),
     Mistake(lambda: nn.Softplus(0.0)(bs.ones(2)), bs.ArgumentError, "beta is more than 0"),
     Mistake(lambda: nn.GELU(approximate=SPELLING)(bs.ones(2)), bs.ArgumentError, "'none', 'tanh'"),

@@ -104,6 +104,8 @@ def test_ctc_of_nothing() -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     none = nn.ctc_loss(READ, TARGETS, 0 * TIMES, LENGTHS, reduction="none").tolist()
     assert none == [np.inf, np.inf, np.inf, 0]
+    empty = nn.ctc_loss(READ[:0], TARGETS, 0 * TIMES, LENGTHS, reduction="none")
+    assert empty.tolist() == none
     assert np.isnan(nn.ctc_loss(READ, TARGETS, TIMES + 1, LENGTHS, reduction="none").numpy()[0])
 
 
