@@ -22,9 +22,8 @@ def read_image(path: Any, mode: str | None = "RGB", operation: str = "read_image
     stored, without an axis for channels if it has one: a palette's numbers, grey, 16 bits.
     """
     library = of_extra("PIL.Image", "images", operation)
-    too_large = (library.DecompressionBombWarning, library.DecompressionBombError)
-    broken = (*too_large, ValueError, SyntaxError, EOFError)
-    with Reading(operation, path, *broken), library.open(path) as image:
+    # What Pillow's many decoders raise about a broken file is of many kinds.
+    with Reading(operation, path, Exception), library.open(path) as image:
         width, height = image.size
         if width * height > (library.MAX_IMAGE_PIXELS or inf):
             refuse(operation, path, f"{width} by {height} pixels are beyond Pillow's limit")

@@ -56,5 +56,9 @@ class SegmentationFolder(Dataset):
 
 def _by_name(folder: Path) -> dict[str, Path]:
     """The images under a folder by their places in it, without their endings."""
-    found = files_in(folder, ENDINGS)
-    return {str(path.relative_to(folder).with_suffix("")): path for path in found}
+    found: dict[str, Path] = {}
+    for path in files_in(folder, ENDINGS):
+        other = found.setdefault(str(path.relative_to(folder).with_suffix("")), path)
+        if other is not path:
+            refuse("SegmentationFolder", path, f"{other.name} has the same name")
+    return found

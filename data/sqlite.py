@@ -23,7 +23,7 @@ class Sqlite(Dataset):
     """The rows of a query, as dicts; an ORDER BY makes their order certain."""
 
     def __init__(self, path: Any, query: str, parameters: Parameters = ()) -> None:
-        self.path, self.query = Path(path).absolute(), query
+        self.path = Path(path).absolute()
         self._rows = PerProcess(partial(_Rows, self.path, query, parameters), _Rows.close)
         with Reading("Sqlite", self.path, sqlite3.Error):
             self._count = self._rows().count()

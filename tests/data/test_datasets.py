@@ -1,6 +1,6 @@
 """Datasets in memory, and those that are made of others."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
@@ -99,11 +99,6 @@ def test_windows() -> None:
     assert run["b"] == ["x", "y"]
     selected = data.Windows(data.Selected(data.InMemory(ROWS), [5, 3]), 2)[0]
     assert selected.tolist() == [[10, 11], [6, 7]]
-
-
-class Pair(NamedTuple):
-    one: Any
-    other: Any
 
 
 MISTAKES = [

@@ -90,6 +90,9 @@ def test_masks_that_are_refused(tmp_path: Path) -> None:
         data.SegmentationFolder(images, masks)
     with pytest.raises(data.DataError, match="No such file"):
         data.SegmentationFolder(images, tmp_path / "nowhere")
+    save(images / "a.bmp")
+    with pytest.raises(data.DataError, match=r"a\.png: a\.bmp has the same name"):
+        data.SegmentationFolder(images, masks)
 
 
 def annotations(**changes: Any) -> dict[str, Any]:
