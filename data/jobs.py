@@ -14,7 +14,7 @@ from typing import Any
 from ..frontend.errors import ArgumentError, fail
 from .dataset import expect_count
 from .fetch import Job
-from .samplers import InOrder, Permuted, Sampler, in_batches
+from .samplers import InOrder, Permuted, Sampler, in_batches, makes_batches
 from .streams import grouped, shuffled
 
 
@@ -24,11 +24,12 @@ class OfDataset:
     def __init__(self, sampler: Sampler, size: int | None, drop_last: bool) -> None:
         if not hasattr(sampler, "order"):
             fail(ArgumentError, "Loader", "the sampler has no method `order(epoch)`", sampler)
-        if sampler.batched and (size is not None or drop_last):
+        self._batched = makes_batches(sampler)
+        if self._batched and (size is not None or drop_last):
             problem = "the sampler makes the batches, so that `batch` and `drop_last` are its"
             fail(ArgumentError, "Loader", problem)
         self._sampler, self._drop_last = sampler, drop_last
-        self._size = 0 if sampler.batched else expect_count("Loader", "batch", size, least=1)
+        self._size = 0 if self._batched else expect_count("Loader", "batch", size, least=1)
 
     def __call__(self, epoch: int, done: int) -> Iterator[Job]:
         """The jobs of an epoch after so many of its batches."""
@@ -41,7 +42,7 @@ class OfDataset:
     def batches(self, epoch: int) -> Sequence[Sequence[int]]:
         """The places of the items of each batch."""
         order = self._sampler.order(epoch)
-        return order if self._sampler.batched else in_batches(order, self._size, self._drop_last)
+        return order if self._batched else in_batches(order, self._size, self._drop_last)
 
 
 class OfStream:

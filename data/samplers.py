@@ -1,7 +1,7 @@
 """In which order the items of a dataset are taken.
 
-Comes in: how many there are, a seed, weights, lengths. Goes out: samplers. `order(epoch)` is a
-sequence of places, or, where `batched` is true, of batches of places.
+Comes in: how many there are, a seed, weights, lengths. Goes out: samplers: `order(epoch)` is a
+sequence of places; or of batches of places, if the sampler has `batched = True`.
 Never: state: the same epoch always has the same order, on every machine.
 """
 
@@ -23,8 +23,6 @@ BATCHES = 1
 class Sampler(Protocol):
     """What says in which order the items are taken."""
 
-    batched: bool
-
     def order(self, epoch: int) -> Sequence[Any]:
         """Places, or batches of them."""
         ...
@@ -32,8 +30,6 @@ class Sampler(Protocol):
 
 class InOrder:
     """Every place once, from the first to the last."""
-
-    batched = False
 
     def __init__(self, count: int) -> None:
         self.count = expect_count("InOrder", "count", count)
@@ -45,8 +41,6 @@ class InOrder:
 
 class Permuted:
     """Every place once, in an order that seed and epoch decide."""
-
-    batched = False
 
     def __init__(self, count: int, seed: int = 0) -> None:
         self.count = expect_count("Permuted", "count", count)
@@ -60,21 +54,20 @@ class Permuted:
 class Weighted:
     """`count` places drawn by their weights, with replacement or without."""
 
-    batched = False
-
     def __init__(
         self, weights: Any, count: int | None = None, seed: int = 0, replacement: bool = True
     ) -> None:
-        self.weights = np.asarray(weights, np.float64)
-        good = self.weights.ndim == 1 and np.isfinite(self.weights).all()
-        if not good or (self.weights < 0).any() or not self.weights.any():
+        self.weights = np.asarray(weights)
+        numbers = self.weights.ndim == 1 and self.weights.dtype.kind in "biuf"
+        good = numbers and np.isfinite(self.weights).all() and (self.weights >= 0).all()
+        if not good or not self.weights.any():
             hint = "give one number from 0 on for each item, and not zeros alone"
             fail(ArgumentError, "Weighted", "these are no weights", weights, hint=hint)
         self.seed = expect_count("Weighted", "seed", seed)
         self.replacement = replacement
         most = int(np.count_nonzero(self.weights))
-        wanted = len(self.weights) if count is None and replacement else most
-        self.count = wanted if count is None else expect_count("Weighted", "count", count)
+        all_ = len(self.weights) if replacement else most
+        self.count = all_ if count is None else expect_count("Weighted", "count", count)
         if self.count > most and not replacement:
             problem = f"{count} places cannot be drawn from {most} that have a weight"
             fail(ArgumentError, "Weighted", problem, hint="draw with `replacement=True`")
@@ -142,13 +135,18 @@ class Sharded:
     @property
     def batched(self) -> bool:
         """Whether the entries are batches."""
-        return self.sampler.batched
+        return makes_batches(self.sampler)
 
     def order(self, epoch: int) -> Sequence[Any]:
         """The entries of this process."""
         whole = self.sampler.order(epoch)
         each = len(whole) // self.count if self.drop_last else -(-len(whole) // self.count)
         return [whole[(self.rank + self.count * turn) % len(whole)] for turn in range(each)]
+
+
+def makes_batches(sampler: Sampler) -> bool:
+    """Whether the order of a sampler is one of batches."""
+    return bool(getattr(sampler, "batched", False))
 
 
 def in_batches(entries: Sequence[Any], size: int, drop_last: bool) -> list[Sequence[Any]]:

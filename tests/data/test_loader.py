@@ -148,11 +148,20 @@ def test_an_endless_stream_is_left() -> None:
     assert batch.tolist() == [24, 25, 26, 27]
 
 
+class Odd:
+    """A sampler of a user's."""
+
+    def order(self, epoch: int) -> list[int]:
+        return [1, 3, 5, 7, 9]
+
+
 def test_samplers() -> None:
     loader = host(Squares(), sampler=data.Weighted([0] * 9 + [1], 6))
     assert places(loader) == [[9] * 4, [9] * 2]
     noisy = host(Squares(), sampler=data.Weighted([0] * 9 + [1], 6), augment=jittered)
     assert len({noise for batch in noisy for noise in batch["noise"].tolist()}) == 6
+    assert places(host(Squares(), sampler=Odd())) == [[1, 3, 5, 7], [9]]
+    assert places(host(Squares(), sampler=data.Sharded(Odd(), 1, 2))) == [[3, 7, 1]]
     buckets = data.LengthBuckets(range(10), 5)
     assert sorted(places(host(Squares(), None, sampler=buckets))) == [[*range(5)], [*range(5, 10)]]
 

@@ -81,6 +81,7 @@ MISTAKES = [
     Mistake(lambda: data.Weighted([0, 0]), bs.ArgumentError, "these are no weights"),
     Mistake(lambda: data.Weighted([[1, 1]]), bs.ArgumentError, "these are no weights"),
     Mistake(lambda: data.Weighted([np.nan]), bs.ArgumentError, "these are no weights"),
+    Mistake(lambda: data.Weighted(["a"]), bs.ArgumentError, "these are no weights"),
     Mistake(lambda: data.Weighted([]), bs.ArgumentError, "these are no weights"),
     Mistake(lambda: data.Weighted([1, 0], 2, replacement=False), bs.ArgumentError, "from 1 that"),
     Mistake(lambda: data.LengthBuckets(["a"], 2), bs.ArgumentError, "these are no lengths"),
