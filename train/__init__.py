@@ -6,6 +6,7 @@ from .clipping import clip_by_global_norm, clip_by_norm, clip_by_value, global_n
 from .events import Ended, EpochEnded, Event, Listener, Note, Progress, Saved, Started, Stop
 from .learner import Learner
 from .optimisers import (
+    LBFGS,
     SGD,
     Adafactor,
     AdaGrad,

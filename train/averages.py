@@ -1,7 +1,7 @@
 """Averages of models: what they were over many steps, which often is better than the last one.
 
-Comes in: a model after each step. Goes out: a tree of the same containers, whose floats are
-averages in float32 at least, and whose other leaves are the last model's.
+Comes in: a model after each step. Goes out: a tree of the same containers, in which what is
+trained is averaged, in float32 at least, and other leaves are the last model's.
 Never: a change of the model itself.
 """
 
@@ -12,7 +12,7 @@ from .. import asarray, int32, minimum
 from ..frontend.paths import aligned
 from ..frontend.tree import flatten, register
 from .checks import expect_decays
-from .optimisers.optimiser import device_of, is_trainable, widened
+from .optimisers.optimiser import device_of, trained_places, widened
 
 
 @dataclass(frozen=True)
@@ -40,31 +40,29 @@ class EMA:
     def initial(self, model: Any) -> AverageState:
         """The average before the first step: the model itself, in memory of its own."""
         leaves, structure = flatten(model)
-        kept = [widened(each) + 0.0 if is_trainable(each) else each for each in leaves]
+        for at in trained_places(leaves, structure):
+            leaves[at] = widened(leaves[at]) + 0.0
         step = asarray(0, dtype=int32, device=device_of(leaves))
-        return AverageState(step, structure.build(kept))
+        return AverageState(step, structure.build(leaves))
 
     def update(self, model: Any, state: AverageState) -> AverageState:
         """The average with one more model."""
         leaves, structure = flatten(model)
-        before = aligned("EMA.update", structure, state.model)
-        pairs = zip(leaves, before, strict=True)
-        after = [self._mixed(new, old, state.step) for new, old in pairs]
-        return AverageState(state.step + 1, structure.build(after))
+        before = aligned(structure, state.model, "EMA.update")
+        for at in trained_places(leaves, structure):
+            leaves[at] = self._mixed(leaves[at], before[at], state.step)
+        return AverageState(state.step + 1, structure.build(leaves))
 
     def averaged(self, model: Any, state: AverageState) -> Any:
         """The average in the dtypes of the model."""
         leaves, structure = flatten(model)
-        before = aligned("EMA.averaged", structure, state.model)
-        pairs = zip(leaves, before, strict=True)
-        return structure.build(
-            [old.astype(new.dtype) if is_trainable(new) else old for new, old in pairs]
-        )
+        average = aligned(structure, state.model, "EMA.averaged")
+        for at in trained_places(leaves, structure):
+            average[at] = average[at].astype(leaves[at].dtype)
+        return structure.build(average)
 
     def _mixed(self, new: Any, old: Any, step: Any) -> Any:
-        """The average of a leaf: `old` where it is a float, else the new one."""
-        if not is_trainable(new):
-            return new
+        """The average of a leaf."""
         decay: Any = self.decay
         if self.warm:
             count = step.astype(old.dtype)

@@ -10,7 +10,7 @@ from .lbfgs import LBFGS, LBFGSState
 from .lion import Lion
 from .muon import Muon
 from .nadam import NAdam
-from .optimiser import Optimiser, State
+from .optimiser import Optimiser, OptimiserState
 from .radam import RAdam
 from .rmsprop import RMSProp
 from .sgd import SGD

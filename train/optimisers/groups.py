@@ -60,7 +60,7 @@ class Groups(Optimiser):
     ) -> tuple[Any, tuple[Any, ...]]:
         """The next model and states; `scale`, a number or tensor, multiplies the rates."""
         leaves, structure = flatten(model)
-        given = aligned("Groups.update", structure, gradients)
+        given = aligned(structure, gradients, "Groups.update")
         numbers = self._numbers(leaves, paths_of(structure))
         states: list[Any] = []
         for number, (optimiser, before) in enumerate(zip(self.optimisers, state, strict=True)):

@@ -30,7 +30,7 @@ from ...frontend.tree import Structure, flatten
 from ..checks import expect_among, expect_at_least, expect_whole
 from ..schedules.schedule import Rate, expect_rate, rate_at
 from .line_search import Line, Point
-from .optimiser import Optimiser, check_gradients, device_of, is_trainable, widened
+from .optimiser import Optimiser, check_gradients, device_of, trained_places, widened
 
 CURVED = 1e-10
 """How much a gradient must change along a move, for the pair to be remembered."""
@@ -94,11 +94,10 @@ class LBFGS(Optimiser):
         expect_among(self, (None, "strong_wolfe"), line_search_fn=self.line_search_fn)
 
     def initial(self, model: Any) -> LBFGSState:
-        """The state before the first step; all leaves of floats belong to it."""
+        """The state before the first step, of all leaves that are trained."""
         leaves, structure = flatten(model)
-        pairs = zip(paths_of(structure), leaves, strict=True)
-        paths = tuple(path for path, leaf in pairs if is_trainable(leaf))
-        vector = zeros_like(_joined([leaf for leaf in leaves if is_trainable(leaf)]))
+        places, paths = trained_places(leaves, structure), paths_of(structure)
+        vector = zeros_like(_joined([leaves[at] for at in places]))
         place: dict[str, Any] = {"dtype": vector.dtype, "device": device_of(leaves)}
         history = (self.history_size, vector.size)
         return LBFGSState(
@@ -110,7 +109,7 @@ class LBFGS(Optimiser):
             moves=zeros(history, **place),
             inverses=zeros(self.history_size, **place),
             diagonal=zeros((), **place) + 1.0,
-            paths=paths,
+            paths=tuple(paths[at] for at in places),
         )
 
     def update(
@@ -118,7 +117,7 @@ class LBFGS(Optimiser):
     ) -> tuple[Any, LBFGSState]:
         """The next model and state; `scale`, a number or tensor, multiplies the rate."""
         leaves, structure = flatten(model)
-        given = aligned("LBFGS.update", structure, gradients)
+        given = aligned(structure, gradients, "LBFGS.update")
         paths = paths_of(structure)
         check_gradients("LBFGS.update", paths, leaves, given)
         places = _places("LBFGS.update", structure, state)

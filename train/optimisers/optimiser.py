@@ -25,7 +25,7 @@ Slots = dict[str, Tensor]
 
 
 @dataclass(frozen=True)
-class State:
+class OptimiserState:
     """What an optimiser remembers: the steps made, and for each slot a tree like the model's."""
 
     step: Any
@@ -59,27 +59,26 @@ class Optimiser:
         """The next value of a leaf, and what is remembered of it."""
         raise NotImplementedError
 
-    def initial(self, model: Any) -> State:
-        """The state before the first step; only what is trained has slots."""
+    def initial(self, model: Any) -> OptimiserState:
+        """The state before the first step; what is not trained has no slots."""
         leaves, structure = flatten(model)
-        constant = constants_of(structure)
-        rows = [
-            self.first(widened(leaf)) if is_trainable(leaf) and place not in constant else {}
-            for place, leaf in enumerate(leaves)
-        ]
-        names = dict.fromkeys(name for row in rows for name in row)
-        slots = {name: structure.build([row.get(name) for row in rows]) for name in names}
-        return State(asarray(0, dtype=int32, device=device_of(leaves)), slots)
+        trained = trained_places(leaves, structure)
+        rows = {at: self.first(widened(leaves[at])) for at in trained}
+        slots: dict[str, Any] = {}
+        for name in dict.fromkeys(name for row in rows.values() for name in row):
+            column = [rows.get(at, {}).get(name) for at in range(len(leaves))]
+            slots[name] = structure.build(column)
+        return OptimiserState(asarray(0, dtype=int32, device=device_of(leaves)), slots)
 
     def update(
-        self, model: Any, gradients: Any, state: State, *, scale: Any = 1.0
-    ) -> tuple[Any, State]:
+        self, model: Any, gradients: Any, state: OptimiserState, *, scale: Any = 1.0
+    ) -> tuple[Any, OptimiserState]:
         """The next model and state; `scale`, a number or tensor, multiplies the rate."""
         operation = f"{type(self).__name__}.update"
         leaves, structure = flatten(model)
-        given = aligned(operation, structure, gradients)
+        given = aligned(structure, gradients, operation)
         check_gradients(operation, paths_of(structure), leaves, given)
-        slots = {name: aligned(operation, structure, tree) for name, tree in state.slots.items()}
+        slots = {name: aligned(structure, tree, operation) for name, tree in state.slots.items()}
         now = self._clock(state.step, scale)
         for place, (parameter, gradient) in enumerate(zip(leaves, given, strict=True)):
             if gradient is None:
@@ -92,9 +91,9 @@ class Optimiser:
             for name, value in kept.items():
                 slots[name][place] = value
         trees = {name: structure.build(column) for name, column in slots.items()}
-        return structure.build(leaves), State(state.step + 1, trees)
+        return structure.build(leaves), OptimiserState(state.step + 1, trees)
 
-    def rate(self, state: State) -> Any:
+    def rate(self, state: OptimiserState) -> Any:
         """The rate of the next step."""
         return rate_at(self.lr, state.step)
 
@@ -117,6 +116,12 @@ register(Optimiser, lambda optimiser: ((), optimiser), lambda optimiser, _: opti
 def is_trainable(leaf: Any) -> bool:
     """Whether a leaf is a tensor of real floats."""
     return isinstance(leaf, Tensor) and isdtype(leaf.dtype, "real floating")
+
+
+def trained_places(leaves: list[Any], structure: Structure) -> list[int]:
+    """The numbers of the leaves that are trained: of floats, and neither buffers nor frozen."""
+    constant = constants_of(structure)
+    return [at for at, leaf in enumerate(leaves) if is_trainable(leaf) and at not in constant]
 
 
 def widened(leaf: Tensor) -> Tensor:
