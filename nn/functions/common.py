@@ -31,12 +31,17 @@ def sizes_of(x: Tensor) -> tuple[Any, ...]:
     return x.node.type.shape
 
 
+def as_images(name: str, x: Any, space: int = 0) -> Tensor:
+    """x, which is [N, C, space…], with so many axes of space or more."""
+    node = as_node(x, name)
+    if len(node.type.shape) < space + 2:
+        fail(ShapeError, name, "takes images [N, C, space…]", x, hint=BATCH)
+    return wrap(node)
+
+
 def check_channels(name: str, x: Any, channels: int) -> None:
     """Refuse images [N, C, space…] that have not as many channels."""
-    shape = as_node(x, name).type.shape
-    if len(shape) < 2:
-        fail(ShapeError, name, "takes [N, C, space…]", x, hint=BATCH)
-    found = looked_at(shape[1])
+    found = looked_at(sizes_of(as_images(name, x))[1])
     if isinstance(found, int) and found != channels:
         fail(ShapeError, name, f"takes {channels} channels, and axis 1 has {found}", x)
 

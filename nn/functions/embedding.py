@@ -10,7 +10,7 @@ from typing import Any
 
 from ...frontend.functions.common import as_node
 from ...frontend.functions.indexing import take
-from ...frontend.functions.logic import where
+from ...frontend.functions.logic import equal, where
 from ...frontend.grad import stop_gradient
 from ...frontend.handle import wrap
 from ...frontend.tensor import Tensor
@@ -25,4 +25,4 @@ def embedding(indices: Any, weight: Any, /, padding_idx: int | None = None) -> T
     rows = take(weight, places, axis=0)
     if padding_idx is None:
         return rows
-    return where((places == padding_idx)[..., None], stop_gradient(rows), rows)
+    return where(equal(places, padding_idx)[..., None], stop_gradient(rows), rows)

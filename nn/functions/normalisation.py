@@ -17,7 +17,7 @@ from ...frontend.functions.pooling import mean_pool
 from ...frontend.functions.types import finfo
 from ...frontend.tensor import Tensor
 from ...frontend.unseen import looked_at
-from .common import along_channels, check_channels, check_last, sizes_of, widened
+from .common import along_channels, as_images, check_channels, check_last, sizes_of, widened
 
 
 class Statistics(NamedTuple):
@@ -59,7 +59,7 @@ def group_norm(
 ) -> Tensor:
     """Images [N, C, space…] normalised over space and the channels of each of `num_groups`."""
     wide, dtype = widened("group_norm", x)
-    count, channels, *space = sizes_of(_as_images("group_norm", wide))
+    count, channels, *space = sizes_of(as_images("group_norm", wide))
     known = looked_at(channels)
     if num_groups < 1 or (isinstance(known, int) and known % num_groups):
         problem = f"{known} channels do not split into {num_groups} groups"
@@ -72,7 +72,7 @@ def group_norm(
 def instance_norm(x: Any, /, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
     """Images [N, C, space…] normalised over space, each channel of each image by itself."""
     wide, dtype = widened("instance_norm", x)
-    axes = tuple(range(2, _as_images("instance_norm", wide).ndim))
+    axes = tuple(range(2, as_images("instance_norm", wide).ndim))
     _refuse_one("instance_norm", wide, axes)
     return _scaled_channels(_normalised(wide, axes, eps), weight, bias).astype(dtype)
 
@@ -94,7 +94,7 @@ def batch_norm(
 def batch_statistics(x: Any, /) -> Statistics:
     """The mean and the variance of each channel of images [N, C, space…] or vectors [N, C]."""
     wide, _ = widened("batch_statistics", x)
-    rank = _as_images("batch_statistics", wide).ndim
+    rank = as_images("batch_statistics", wide).ndim
     axes = (0, *range(2, rank))
     _refuse_one("batch_statistics", wide, axes)
     return Statistics(wide.mean(axes), wide.var(axes), wide.var(axes, correction=1))
@@ -110,7 +110,7 @@ def local_response_norm(
     wide, dtype = widened("local_response_norm", x)
     if size < 1:
         fail(ArgumentError, "local_response_norm", f"`size` is at least 1, not {size}", x)
-    count, channels, *space = sizes_of(_as_images("local_response_norm", wide))
+    count, channels, *space = sizes_of(as_images("local_response_norm", wide))
     lines = (wide * wide).reshape((count, 1, channels, -1))
     around = ((size // 2, (size - 1) // 2), 0)
     means = mean_pool(lines, (size, 1), stride=1, padding=around)
@@ -134,13 +134,6 @@ def _scaled_channels(x: Tensor, weight: Any, bias: Any) -> Tensor:
     """The same with a number for each channel."""
     each = [None if by is None else along_channels(by, x.ndim) for by in (weight, bias)]
     return _scaled(x, *each)
-
-
-def _as_images(name: str, x: Tensor) -> Tensor:
-    """x, which has channels."""
-    if x.ndim < 2:
-        fail(ShapeError, name, "takes [N, C, space…]", x, hint="`x[None]` is a batch of one")
-    return x
 
 
 def _refuse_one(name: str, x: Tensor, axes: tuple[int, ...]) -> None:

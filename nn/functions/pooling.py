@@ -7,8 +7,8 @@ Never: a mean over what lies beyond the padding.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import prod as product
+from typing import Any
 
 import numpy as np
 
@@ -16,80 +16,88 @@ from ...frontend.errors import ShapeError, fail
 from ...frontend.functions import pooling
 from ...frontend.functions.indexing import take
 from ...frontend.functions.padding import pad
+from ...frontend.functions.space import each_axis
 from ...frontend.tensor import Tensor
-from ...ir.tensor.windows import spread
-from .common import known_size, widened
+from .common import as_images, known_size, widened
+from .steps import Steps
 
-Numbers = Sequence[int]
 Pairs = tuple[tuple[int, int], ...]
 
 
 def max_pool(
-    x: Tensor, window: Numbers, stride: Numbers, padding: Numbers, dilation: Numbers,
+    x: Any, /, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, *,
     ceil_mode: bool = False,
 ) -> Tensor:  # fmt: skip
     """The largest element of each window; in `ceil_mode` a last one may reach over the end."""
-    spans = [spread(*each) for each in zip(window, dilation, strict=True)]
-    ends = _ends(x, spans, stride, padding) if ceil_mode else _pairs(padding)
-    return pooling.max_pool(x, window, stride=stride, padding=ends, dilation=dilation)
+    steps = _steps("max_pool", x, kernel_size, stride, padding, dilation)
+    around = _to_the_end(steps, x) if ceil_mode else steps.around
+    apart = steps.dilation
+    return pooling.max_pool(x, steps.window, stride=steps.stride, padding=around, dilation=apart)
 
 
 def mean_pool(
-    x: Tensor, window: Numbers, stride: Numbers, padding: Numbers, ceil_mode: bool = False,
-    count_include_pad: bool = True, divisor: int | None = None,
+    x: Any, /, kernel_size: Any, stride: Any = None, padding: Any = 0, *, ceil_mode: bool = False,
+    count_include_pad: bool = True, divisor_override: float | None = None,
 ) -> Tensor:  # fmt: skip
     """The mean of each window; in `ceil_mode` a last one may reach over the end.
 
     Zeros that `padding` adds count as elements, unless `count_include_pad` is false; what is beyond
-    them never does. If a `divisor` is given, sums are divided by it instead.
+    them never does. If there is a `divisor_override`, sums are divided by it instead.
     """
-    ends = _ends(x, window, stride, padding) if ceil_mode else _pairs(padding)
-    if divisor is not None:
+    steps = _steps("mean_pool", x, kernel_size, stride, padding, 1)
+    around = _to_the_end(steps, x) if ceil_mode else steps.around
+    if divisor_override is not None:
         wide, dtype = widened("mean_pool", x)
-        made = pooling.mean_pool(wide, window, stride=stride, padding=ends)
-        return (made * (product(window) / divisor)).astype(dtype)
-    if count_include_pad and ends != _pairs(padding):
-        x = pad(x, ((0, 0), (0, 0), *_pairs(padding)))
-        ends = tuple([(0, high - own) for (_, high), own in zip(ends, padding, strict=True)])
+        made = pooling.mean_pool(wide, steps.window, stride=steps.stride, padding=around)
+        return (made * (product(steps.window) / divisor_override)).astype(dtype)
+    if count_include_pad and around != steps.around:
+        x = pad(x, ((0, 0), (0, 0), *steps.around))
+        pairs = zip(around, steps.around, strict=True)
+        around = tuple([(0, behind - own) for (_, behind), (_, own) in pairs])
         count_include_pad = False
-    counted = count_include_pad
-    return pooling.mean_pool(x, window, stride=stride, padding=ends, count_padding=counted)
+    return pooling.mean_pool(
+        x, steps.window, stride=steps.stride, padding=around, count_padding=count_include_pad
+    )
 
 
-def adaptive_max_pool(x: Tensor, size: Numbers) -> Tensor:
-    """The largest elements of the windows of which `adaptive_mean_pool` takes means.
+def adaptive_max_pool(x: Any, /, output_size: Any) -> Tensor:
+    """The largest elements of the windows of which `bs.adaptive_mean_pool` takes means.
 
     Windows that are shorter than others see their last element again.
     """
+    name, made = "adaptive_max_pool", as_images("adaptive_max_pool", x, space=1)
     window: list[int] = []
-    for axis, count in enumerate(size, 2):
-        length = known_size("adaptive_max_pool", x, axis)
+    for axis, count in enumerate(each_axis(name, "output_size", output_size, made.ndim - 2), 2):
+        length = known_size(name, made, axis)
         if length == 0:
-            fail(ShapeError, "adaptive_max_pool", f"axis {axis} has no elements", x)
+            fail(ShapeError, name, f"axis {axis} has no elements", x)
         first = np.arange(count) * length // count
         end = (np.arange(1, count + 1) * length + count - 1) // count
         window.append(int(np.max(end - first)))
         if length != count * window[-1]:
             places = first[:, None] + np.arange(window[-1])
-            x = take(x, np.minimum(places, end[:, None] - 1).ravel(), axis)
-    return pooling.max_pool(x, window)
+            made = take(made, np.minimum(places, end[:, None] - 1).ravel(), axis)
+    return pooling.max_pool(made, window)
 
 
-def _pairs(padding: Numbers) -> Pairs:
-    """What is put before and behind each axis."""
-    return tuple([(each, each) for each in padding])
+def _steps(name: str, x: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any) -> Steps:
+    """How windows move over x; by their size unless a stride is stated."""
+    count = as_images(name, x, space=1).ndim - 2
+    by = kernel_size if stride is None else stride
+    return Steps(name, count, kernel_size, by, padding, dilation)
 
 
-def _ends(x: Tensor, spans: Numbers, stride: Numbers, padding: Numbers) -> Pairs:
-    """The same, with as much behind as a last window needs that begins before the end."""
-    sizes = [known_size("pooling in ceil_mode", x, axis) for axis in range(2, x.ndim)]
-    axes = zip(sizes, spans, stride, padding, strict=True)
-    return tuple([(own, _behind(size, span, step, own)) for size, span, step, own in axes])
+def _to_the_end(steps: Steps, x: Any) -> Pairs:
+    """The padding, with as much behind as a last window needs that begins before the end."""
+    sizes = steps.sizes(as_images(steps.name, x))
+    axes = zip(sizes, steps.spans, steps.stride, steps.around, strict=True)
+    return tuple([(own[0], _behind(size, span, by, own)) for size, span, by, own in axes])
 
 
-def _behind(size: int, span: int, step: int, padding: int) -> int:
+def _behind(size: int, span: int, step: int, padding: tuple[int, int]) -> int:
     """What is put behind an axis of so many elements."""
-    last = -(-(size + 2 * padding - span) // step) * step
-    if last >= size + padding:
+    before, behind = padding
+    last = -(-(before + size + behind - span) // step) * step
+    if last >= before + size:
         last -= step
-    return max(last + span - size - padding, padding)
+    return max(last + span - before - size, behind)

@@ -11,16 +11,15 @@ from math import prod as product
 from typing import Any
 
 from ...frontend.errors import ShapeError, fail
-from ...frontend.functions.common import as_node
 from ...frontend.functions.creation import zeros
 from ...frontend.functions.manipulation import stack
 from ...frontend.functions.padding import pad
-from ...frontend.functions.space import each_axis, pairs, refuse_no_place
+from ...frontend.functions.space import each_axis
 from ...frontend.grad import vjp
-from ...frontend.handle import wrap
 from ...frontend.tensor import Tensor
 from ...ir.tensor.windows import spread
-from .common import BATCH, known_size, sizes_of, widened
+from .common import as_images, known_size, sizes_of, widened
+from .steps import Steps
 
 
 def unfold(
@@ -31,15 +30,11 @@ def unfold(
     Windows begin `stride` apart, and their elements are `dilation` apart. Around x there are as
     many zeros as `padding` says.
     """
-    image = wrap(as_node(x, "unfold"))
+    image = as_images("unfold", x, space=1)
     count = image.ndim - 2
-    if count < 1:
-        fail(ShapeError, "unfold", "takes images [N, C, space…]", image, hint=BATCH)
-    steps = _Steps("unfold", count, kernel_size, dilation, padding, stride)
-    sizes = tuple([known_size("unfold", image, axis) for axis in range(2, image.ndim)])
-    refuse_no_place("unfold", "window", sizes, steps.spans, steps.sides, image)
-    around = zip(*steps.sides, strict=True)
-    made = pad(image, ((0, 0), (0, 0), *around))
+    steps = Steps("unfold", count, kernel_size, stride, padding, dilation)
+    steps.places(steps.sizes(image), image)
+    made = pad(image, ((0, 0), (0, 0), *steps.around))
     for at in reversed(range(count)):
         made = _lines(made, at + 2, steps.window[at], steps.stride[at], steps.dilation[at])
     order = (0, 1, *range(2, 2 + 2 * count, 2), *range(3, 3 + 2 * count, 2))
@@ -58,31 +53,12 @@ def fold(
     wide, dtype = widened("fold", x)
     count = len(output_size) if isinstance(output_size, tuple | list) else 2
     sizes = each_axis("fold", "output_size", output_size, count)
-    steps = _Steps("fold", count, kernel_size, dilation, padding, stride)
-    refuse_no_place("fold", "window", sizes, steps.spans, steps.sides, wide)
-    elements, windows = product(steps.window), product(steps.places(sizes))
+    steps = Steps("fold", count, kernel_size, stride, padding, dilation)
+    elements, windows = product(steps.window), product(steps.places(sizes, wide))
     _check_columns(wide, elements, windows)
     image = zeros((sizes_of(wide)[0], wide.shape[1] // elements, *sizes), dtype=wide.dtype)
     _, back = vjp(lambda image: unfold(image, kernel_size, dilation, padding, stride), image)
     return back(wide)[0].astype(dtype)
-
-
-class _Steps:
-    """How windows move: a number for each axis of space."""
-
-    def __init__(
-        self, name: str, count: int, kernel_size: Any, dilation: Any, padding: Any, stride: Any
-    ) -> None:
-        self.window = each_axis(name, "kernel_size", kernel_size, count)
-        self.dilation = each_axis(name, "dilation", dilation, count)
-        self.stride = each_axis(name, "stride", stride, count)
-        self.sides = pairs(name, padding, count)
-        self.spans = tuple(map(spread, self.window, self.dilation))
-
-    def places(self, sizes: tuple[int, ...]) -> list[int]:
-        """How many windows there are along each axis of so many elements."""
-        axes = zip(sizes, self.spans, *self.sides, self.stride, strict=True)
-        return [(low + size + high - span) // step + 1 for size, span, low, high, step in axes]
 
 
 def _check_columns(x: Tensor, elements: int, windows: int) -> None:

@@ -46,8 +46,8 @@ class _MaxPool(_Pool):
     def forward(self, x: Tensor) -> Tensor:
         """[N, C, space…] -> [N, C, windows…]"""
         check_space(type(self).__name__, x, self.space)
-        steps = (self.stride, self.padding, self.dilation)
-        return max_pool(x, self.kernel_size, *steps, self.ceil_mode)
+        steps = (self.kernel_size, self.stride, self.padding, self.dilation)
+        return max_pool(x, *steps, ceil_mode=self.ceil_mode)
 
 
 class _AvgPool(_Pool):
@@ -66,8 +66,10 @@ class _AvgPool(_Pool):
     def forward(self, x: Tensor) -> Tensor:
         """[N, C, space…] -> [N, C, windows…]"""
         check_space(type(self).__name__, x, self.space)
-        counting = (self.ceil_mode, self.count_include_pad, self.divisor_override)
-        return mean_pool(x, self.kernel_size, self.stride, self.padding, *counting)
+        return mean_pool(
+            x, self.kernel_size, self.stride, self.padding, ceil_mode=self.ceil_mode,
+            count_include_pad=self.count_include_pad, divisor_override=self.divisor_override,
+        )  # fmt: skip
 
 
 class _AdaptivePool(Module):

@@ -95,6 +95,9 @@ MISTAKES = {
         lambda: layer_of(1)(X, bs.zeros((2, 36, 3, 2))), bs.ShapeError, "offsets are [N, G * 12"),
     "a mask": Mistake(
         lambda: layer_of(1)(X, OFFSET, MASK[:1]), bs.ShapeError, "a mask has one number"),
+    "groups": Mistake(
+        lambda: nn.functions.deform_conv2d(X, OFFSET, bs.zeros((3, 2, 2, 3)), groups=2),
+        bs.ShapeError, "in each of 2 groups"),
     "a large window": Mistake(
         lambda: nn.DeformConv2d(4, 2, 6)(X, OFFSET), bs.ShapeError, "spans 6 places along axis 2"),
 }  # fmt: skip

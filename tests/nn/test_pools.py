@@ -108,6 +108,14 @@ def test_means_are_rounded_once() -> None:
         assert float(found) in (300.0, 150.0)
 
 
+def test_functions_take_a_number_for_all_axes() -> None:
+    x = bs.asarray(IMAGE)
+    same = bs.array_equal
+    assert same(nn.functions.max_pool(x, 2, ceil_mode=True), nn.MaxPool2d(2, ceil_mode=True)(x))
+    assert same(nn.functions.mean_pool(x, 3, 2, 1), nn.AvgPool2d(3, 2, 1)(x))
+    assert same(nn.functions.adaptive_max_pool(x, 2), nn.AdaptiveMaxPool2d(2)(x))
+
+
 X = bs.zeros((1, 2, 5, 6))
 MISTAKES = {
     "a line": Mistake(lambda: nn.MaxPool2d(2)(X[0]), bs.ShapeError, "takes [N, C, space…] of 4"),
@@ -115,6 +123,8 @@ MISTAKES = {
         lambda: nn.AvgPool2d(9)(X), bs.ShapeError, "spans 9 places along axis 2"),
     "padding alone": Mistake(
         lambda: nn.MaxPool2d(2, padding=2)(X), bs.ArgumentError, "would see nothing else"),
+    "no axes of space": Mistake(
+        lambda: nn.functions.mean_pool(X[0, 0], 2), bs.ShapeError, "mean_pool: takes images"),
     "no window": Mistake(
         lambda: nn.MaxPool2d(0), bs.ArgumentError, "`kernel_size` is at least 1"),
     "a negative padding": Mistake(
