@@ -59,8 +59,8 @@ def _unbent(steps: Steps, result: Sequence[int], like: Tensor) -> Tensor:
     """Where each element of each window is read if nothing is bent: [elements, 2, windows]."""
     gaps = zip(steps.window, steps.dilation, strict=True)
     inside = [np.arange(count) * gap for count, gap in gaps]
-    axes = zip(result, steps.stride, steps.sides[0], strict=True)
-    first = [np.arange(count) * by - low for count, by, low in axes]
+    axes = zip(result, steps.stride, steps.around, strict=True)
+    first = [np.arange(count) * by - before for count, by, (before, _) in axes]
     rows = inside[0][:, None, None, None] + first[0][:, None]
     columns = inside[1][:, None, None] + first[1]
     places = np.stack(np.broadcast_arrays(rows, columns), axis=2)

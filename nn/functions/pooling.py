@@ -19,9 +19,7 @@ from ...frontend.functions.padding import pad
 from ...frontend.functions.space import each_axis
 from ...frontend.tensor import Tensor
 from .common import as_images, known_size, widened
-from .steps import Steps
-
-Pairs = tuple[tuple[int, int], ...]
+from .steps import Pairs, Steps
 
 
 def max_pool(

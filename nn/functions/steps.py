@@ -7,14 +7,15 @@ Never: a window that finds no place.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
-from ...frontend.functions.space import each_axis, pairs, refuse_no_place
+from ...frontend.functions.space import around, each_axis, refuse_no_place
 from ...frontend.tensor import Tensor
 from ...ir.tensor.windows import spread
 from .common import known_size
 
 Numbers = tuple[int, ...]
+Pairs = tuple[tuple[int, int], ...]
 
 
 class Steps:
@@ -28,13 +29,10 @@ class Steps:
         self.window = each_axis(name, "kernel_size", window, count)
         self.stride = each_axis(name, "stride", stride, count)
         self.dilation = each_axis(name, "dilation", dilation, count)
-        self.sides = pairs(name, padding, count)
         self.spans = tuple(map(spread, self.window, self.dilation))
-
-    @property
-    def around(self) -> tuple[tuple[int, int], ...]:
+        sides = around(name, padding, self.spans, self.stride)
+        self.around = cast(Pairs, tuple(zip(*sides, strict=True)))
         """The padding before and behind each axis of space."""
-        return tuple(zip(*self.sides, strict=True))
 
     def sizes(self, x: Tensor) -> Numbers:
         """The sizes of the axes of space of an image, which are known."""
@@ -42,6 +40,8 @@ class Steps:
 
     def places(self, sizes: Numbers, *given: Any) -> Numbers:
         """How many windows there are along axes of these sizes."""
-        refuse_no_place(self.name, "window", sizes, self.spans, self.sides, *given)
-        axes = zip(sizes, self.spans, *self.sides, self.stride, strict=True)
-        return tuple([(low + size + high - span) // by + 1 for size, span, low, high, by in axes])
+        low, high = zip(*self.around, strict=True)
+        refuse_no_place(self.name, "window", sizes, self.spans, (low, high), *given)
+        rooms = [sum(each) for each in zip(sizes, low, high, strict=True)]
+        axes = zip(rooms, self.spans, self.stride, strict=True)
+        return tuple([(room - span) // by + 1 for room, span, by in axes])

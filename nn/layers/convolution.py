@@ -12,10 +12,9 @@ from typing import Any, ClassVar
 from ...frontend.errors import ArgumentError, ShapeError, fail
 from ...frontend.functions.convolution import convolve
 from ...frontend.functions.padding import pad
-from ...frontend.functions.space import around, each_axis
 from ...frontend.tensor import Tensor
-from ...ir.tensor.windows import spread
 from ..functions.common import check_space
+from ..functions.steps import Steps
 from ..initialisers import Initialiser, Keys, fans, inverse_root
 from ..module import Module
 
@@ -69,17 +68,14 @@ class _Conv(Windowed):
         dtype: Any = None,
     ) -> None:  # fmt: skip
         name = type(self).__name__
-        window = each_axis(name, "kernel_size", kernel_size, self.space)
-        self.stride = each_axis(name, "stride", stride, self.space)
-        self.dilation = each_axis(name, "dilation", dilation, self.space)
-        spans = tuple(map(spread, window, self.dilation))
-        self.padding = tuple(zip(*around(name, padding, spans, self.stride), strict=True))
+        steps = Steps(name, self.space, kernel_size, stride, padding, dilation)
+        self.stride, self.padding, self.dilation = steps.stride, steps.around, steps.dilation
         self.groups, self.padding_mode = groups, padding_mode
         if padding_mode not in PADDING_MODES:
             problem = f"padding_mode is one of {', '.join(PADDING_MODES)}, not {padding_mode!r}"
             fail(ArgumentError, name, problem)
         self.split(out_channels, "outputs", groups)
-        shape = (out_channels, self.split(in_channels, "channels", groups), *window)
+        shape = (out_channels, self.split(in_channels, "channels", groups), *steps.window)
         self.begin(shape, out_channels, bias, initialiser, key, dtype)
 
     def forward(self, x: Tensor) -> Tensor:

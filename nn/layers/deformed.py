@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...frontend.functions.space import each_axis, pairs
 from ...frontend.tensor import Tensor
 from ..functions.deformed import deform_conv2d
+from ..functions.steps import Steps
 from ..initialisers import Initialiser
 from .convolution import Windowed
 
@@ -28,13 +28,11 @@ class DeformConv2d(Windowed):
         padding: Any = 0, dilation: Any = 1, groups: int = 1, bias: bool = True, *,
         initialiser: Initialiser | None = None, key: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
-        window = each_axis("DeformConv2d", "kernel_size", kernel_size, 2)
-        self.stride = each_axis("DeformConv2d", "stride", stride, 2)
-        self.dilation = each_axis("DeformConv2d", "dilation", dilation, 2)
-        self.padding = tuple(zip(*pairs("DeformConv2d", padding, 2), strict=True))
+        steps = Steps("DeformConv2d", 2, kernel_size, stride, padding, dilation)
+        self.stride, self.padding, self.dilation = steps.stride, steps.around, steps.dilation
         self.groups = groups
         self.split(out_channels, "outputs", groups)
-        shape = (out_channels, self.split(in_channels, "channels", groups), *window)
+        shape = (out_channels, self.split(in_channels, "channels", groups), *steps.window)
         self.begin(shape, out_channels, bias, initialiser, key, dtype)
 
     def forward(self, x: Tensor, offset: Tensor, mask: Tensor | None = None) -> Tensor:

@@ -15,6 +15,7 @@ from ...frontend.functions.space import each_axis
 from ...frontend.tensor import Tensor
 from ..functions.common import check_space
 from ..functions.pooling import adaptive_max_pool, max_pool, mean_pool
+from ..functions.steps import Steps
 from ..module import Module
 
 
@@ -23,14 +24,12 @@ class _Pool(Module):
 
     space: ClassVar[int]
 
-    def begin(self, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool) -> None:
+    def begin(self, kernel_size: Any, stride: Any, padding: Any, dilation: Any = 1) -> None:
         """Say how the window moves."""
-        name = type(self).__name__
-        self.kernel_size = each_axis(name, "kernel_size", kernel_size, self.space)
-        steps = self.kernel_size if stride is None else stride
-        self.stride = each_axis(name, "stride", steps, self.space)
-        self.padding = each_axis(name, "padding", padding, self.space, least=0)
-        self.ceil_mode = ceil_mode
+        by = kernel_size if stride is None else stride
+        steps = Steps(type(self).__name__, self.space, kernel_size, by, padding, dilation)
+        self.kernel_size, self.stride = steps.window, steps.stride
+        self.padding, self.dilation = steps.around, steps.dilation
 
 
 class _MaxPool(_Pool):
@@ -40,8 +39,8 @@ class _MaxPool(_Pool):
         self, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, *,
         ceil_mode: bool = False,
     ) -> None:  # fmt: skip
-        self.begin(kernel_size, stride, padding, ceil_mode)
-        self.dilation = each_axis(type(self).__name__, "dilation", dilation, self.space)
+        self.begin(kernel_size, stride, padding, dilation)
+        self.ceil_mode = ceil_mode
 
     def forward(self, x: Tensor) -> Tensor:
         """[N, C, space…] -> [N, C, windows…]"""
@@ -58,7 +57,8 @@ class _AvgPool(_Pool):
         self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
         count_include_pad: bool = True, divisor_override: int | None = None,
     ) -> None:  # fmt: skip
-        self.begin(kernel_size, stride, padding, ceil_mode)
+        self.begin(kernel_size, stride, padding)
+        self.ceil_mode = ceil_mode
         if divisor_override == 0:
             fail(ArgumentError, type(self).__name__, "`divisor_override` is not 0")
         self.count_include_pad, self.divisor_override = count_include_pad, divisor_override

@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 from ...frontend.functions.convolution import convolve_transposed
-from ...frontend.functions.space import each_axis, pairs
+from ...frontend.functions.space import each_axis
 from ...frontend.tensor import Tensor
 from ..functions.common import check_space
+from ..functions.steps import Steps
 from ..initialisers import Initialiser
 from .convolution import Windowed
 
@@ -34,14 +35,12 @@ class _ConvTranspose(Windowed):
         dtype: Any = None,
     ) -> None:  # fmt: skip
         name = type(self).__name__
-        window = each_axis(name, "kernel_size", kernel_size, self.space)
-        self.stride = each_axis(name, "stride", stride, self.space)
-        self.dilation = each_axis(name, "dilation", dilation, self.space)
-        self.padding = tuple(zip(*pairs(name, padding, self.space), strict=True))
+        steps = Steps(name, self.space, kernel_size, stride, padding, dilation)
+        self.stride, self.padding, self.dilation = steps.stride, steps.around, steps.dilation
         self.output_padding = each_axis(name, "output_padding", output_padding, self.space, least=0)
         self.groups = groups
         self.split(in_channels, "channels", groups)
-        shape = (in_channels, self.split(out_channels, "outputs", groups), *window)
+        shape = (in_channels, self.split(out_channels, "outputs", groups), *steps.window)
         self.begin(shape, out_channels, bias, initialiser, key, dtype)
 
     def forward(self, x: Tensor) -> Tensor:
