@@ -7,47 +7,21 @@ Never: a name of a parameter that is not PyTorch's, so that files of weights fit
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
-from ...frontend.errors import ArgumentError, ShapeError, fail
+from ...frontend.errors import ArgumentError, fail
 from ...frontend.functions.convolution import convolve
 from ...frontend.functions.padding import pad
 from ...frontend.tensor import Tensor
 from ..functions.common import check_space
 from ..functions.steps import Steps
-from ..initialisers import Initialiser, Keys, fans, inverse_root
-from ..module import Module
+from ..initialisers import Initialiser
+from .windowed import Windowed
 
 PADDING_MODES = {
     "zeros": "constant", "reflect": "reflect", "replicate": "edge", "circular": "circular",
 }  # fmt: skip
 """PyTorch's names of what stands around an image, and those of `bs.pad`."""
-
-
-class Windowed(Module):
-    """Weights for each element of a window, and a bias for each output."""
-
-    weight: Tensor  # [before, after, window…], as `shape` says
-    bias: Tensor | None  # [outputs]
-    space: ClassVar[int]
-    """How many axes of space there are."""
-
-    def begin(
-        self, shape: tuple[int, ...], outputs: int, bias: bool, initialiser: Initialiser | None,
-        key: Any, dtype: Any,
-    ) -> None:  # fmt: skip
-        """Make the parameters."""
-        default, keys = inverse_root(fans(shape)[0]), Keys(key)
-        self.weight = (initialiser or default)(shape, keys.next(), dtype)
-        self.bias = default((outputs,), keys.next(), dtype) if bias else None
-
-    def split(self, channels: int, what: str, groups: int) -> int:
-        """How many channels each group has."""
-        if groups < 1 or channels % groups:
-            problem = f"{channels} {what} do not split into {groups} groups"
-            hint = f"`groups` divides {channels}"
-            fail(ShapeError, type(self).__name__, problem, hint=hint)
-        return channels // groups
 
 
 class _Conv(Windowed):
@@ -69,14 +43,12 @@ class _Conv(Windowed):
     ) -> None:  # fmt: skip
         name = type(self).__name__
         steps = Steps(name, self.space, kernel_size, stride, padding, dilation)
-        self.stride, self.padding, self.dilation = steps.stride, steps.around, steps.dilation
-        self.groups, self.padding_mode = groups, padding_mode
+        self.padding_mode = padding_mode
         if padding_mode not in PADDING_MODES:
             problem = f"padding_mode is one of {', '.join(PADDING_MODES)}, not {padding_mode!r}"
             fail(ArgumentError, name, problem)
-        self.split(out_channels, "outputs", groups)
-        shape = (out_channels, self.split(in_channels, "channels", groups), *steps.window)
-        self.begin(shape, out_channels, bias, initialiser, key, dtype)
+        shape = self.move(steps, out_channels, in_channels, groups)
+        self.fill(shape, out_channels if bias else None, initialiser, key, dtype)
 
     def forward(self, x: Tensor) -> Tensor:
         """[N, in_channels, space…] -> [N, out_channels, space…]"""

@@ -13,7 +13,7 @@ from ...frontend.tensor import Tensor
 from ..functions.deformed import deform_conv2d
 from ..functions.steps import Steps
 from ..initialisers import Initialiser
-from .convolution import Windowed
+from .windowed import Windowed
 
 
 class DeformConv2d(Windowed):
@@ -29,11 +29,8 @@ class DeformConv2d(Windowed):
         initialiser: Initialiser | None = None, key: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         steps = Steps("DeformConv2d", 2, kernel_size, stride, padding, dilation)
-        self.stride, self.padding, self.dilation = steps.stride, steps.around, steps.dilation
-        self.groups = groups
-        self.split(out_channels, "outputs", groups)
-        shape = (out_channels, self.split(in_channels, "channels", groups), *steps.window)
-        self.begin(shape, out_channels, bias, initialiser, key, dtype)
+        shape = self.move(steps, out_channels, in_channels, groups)
+        self.fill(shape, out_channels if bias else None, initialiser, key, dtype)
 
     def forward(self, x: Tensor, offset: Tensor, mask: Tensor | None = None) -> Tensor:
         """[N, in_channels, height, width], [N, G * elements of a window * 2, rows, columns] and

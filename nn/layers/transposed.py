@@ -15,7 +15,7 @@ from ...frontend.tensor import Tensor
 from ..functions.common import check_space
 from ..functions.steps import Steps
 from ..initialisers import Initialiser
-from .convolution import Windowed
+from .windowed import Windowed
 
 
 class _ConvTranspose(Windowed):
@@ -36,12 +36,9 @@ class _ConvTranspose(Windowed):
     ) -> None:  # fmt: skip
         name = type(self).__name__
         steps = Steps(name, self.space, kernel_size, stride, padding, dilation)
-        self.stride, self.padding, self.dilation = steps.stride, steps.around, steps.dilation
         self.output_padding = each_axis(name, "output_padding", output_padding, self.space, least=0)
-        self.groups = groups
-        self.split(in_channels, "channels", groups)
-        shape = (in_channels, self.split(out_channels, "outputs", groups), *steps.window)
-        self.begin(shape, out_channels, bias, initialiser, key, dtype)
+        shape = self.move(steps, in_channels, out_channels, groups)
+        self.fill(shape, out_channels if bias else None, initialiser, key, dtype)
 
     def forward(self, x: Tensor) -> Tensor:
         """[N, in_channels, space…] -> [N, out_channels, space…]"""

@@ -110,7 +110,7 @@ MISTAKES = {
     "groups of channels": Mistake(
         lambda: nn.Conv2d(4, 6, 3, groups=3), bs.ShapeError, "4 channels do not split into 3"),
     "groups of outputs": Mistake(
-        lambda: nn.ConvTranspose2d(4, 3, 3, groups=2), bs.ShapeError, "3 outputs do not split"),
+        lambda: nn.ConvTranspose2d(4, 3, 3, groups=2), bs.ShapeError, "3 channels do not split"),
     "no groups": Mistake(lambda: nn.Conv1d(4, 2, 3, groups=0), bs.ShapeError, "into 0 groups"),
     "a window of other axes": Mistake(
         lambda: nn.Conv2d(4, 2, (3, 3, 3)), bs.ArgumentError, "`kernel_size` is [3, 3, 3]"),

@@ -210,7 +210,9 @@ def both(row: Row) -> tuple[Any, Any]:
     states = {name: _value(name, state) for name, state in theirs.state_dict().items()}
     theirs.load_state_dict({name: torch.asarray(value) for name, value in states.items()})
     arrays = {name: bs.asarray(value) for name, value in states.items()}
-    return row.layer(nn).replace(**arrays), theirs
+    ours = row.layer(nn)
+    assert set(bs.tree_paths(ours)) == set(arrays)
+    return ours.replace(**arrays), theirs
 
 
 def _value(name: str, state: Any) -> Array:
