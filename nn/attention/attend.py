@@ -45,7 +45,7 @@ class Scoring(NamedTuple):
 def attend(
     query: Tensor, key: Tensor, value: Tensor, scoring: Scoring, dropout: float = 0.0
 ) -> Tensor:
-    """`bs.attention`, of whose weights as many are dropped in training."""
+    """`bs.attention`, whose weights are dropped in training with a probability."""
     if is_training() and dropout:
         return attend_with_weights(query, key, value, scoring, dropout)[0]
     return attention(query, key, value, **scoring._asdict())

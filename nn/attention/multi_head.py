@@ -90,15 +90,16 @@ class MultiHeadAttention(Module):
             cache = cache.append(keys, values)
             keys, values = cache.key, cache.value
             scoring = scoring.with_cache(cache, queries.shape[-2])
-        returned: list[Any] = [None] if cache is None else [None, cache]
         if need_weights:
             made, weights = attend_with_weights(queries, keys, values, scoring, self.dropout)
-            weights = weights.mean(axis=1) if average_attn_weights else weights
-            returned.insert(1, weights[0] if query.ndim == 2 else weights)
         else:
-            made = attend(queries, keys, values, scoring, self.dropout)
-        returned[0] = self.out_proj(self._laid_out(join_heads(made), query.ndim))
-        return tuple(returned) if len(returned) > 1 else returned[0]
+            made, weights = attend(queries, keys, values, scoring, self.dropout), None
+        output = self.out_proj(self._laid_out(join_heads(made), query.ndim))
+        besides: list[Any] = [] if cache is None else [cache]
+        if weights is not None:
+            weights = weights.mean(axis=1) if average_attn_weights else weights
+            besides = [weights[0] if query.ndim == 2 else weights, *besides]
+        return (output, *besides) if besides else output
 
     def remember(self, key: Tensor, value: Tensor | None = None) -> Remembered:
         """Keys and values as they are attended to, for sequences that are attended to often."""

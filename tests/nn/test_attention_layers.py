@@ -254,6 +254,21 @@ def test_new_batches_and_lengths_compile_nothing() -> None:
     assert STATISTICS.compiled == before
 
 
+@pytest.mark.parametrize("weights", [False, True])
+def test_narrow_floats_stay_narrow(weights: bool) -> None:
+    layer, x = nn.MultiHeadAttention(8, 2, dtype=bs.bfloat16), bs.ones((1, 3, 8), dtype=bs.bfloat16)
+    found = layer(x, need_weights=weights)
+    for each in found if weights else (found,):
+        assert each.dtype == bs.bfloat16
+
+
+def test_biases_begin_at_zero() -> None:
+    layer = nn.MultiHeadAttention(8, 2, key=bs.random.key(1))
+    arrays = arrays_of(layer)
+    assert not arrays["in_proj_bias"].any() and not arrays["out_proj.bias"].any()
+    assert np.abs(arrays["in_proj_weight"]).max() <= (6 / (8 + 24)) ** 0.5
+
+
 def test_files_of_separate_projections_fit() -> None:
     layer = nn.MultiHeadAttention(8, 2, kdim=6)
     names = ["q_proj_weight", "k_proj_weight", "v_proj_weight", "in_proj_bias", "out_proj.weight"]

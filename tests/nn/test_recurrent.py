@@ -221,6 +221,32 @@ def test_new_batches_are_not_traced_and_new_lengths_compile_nothing() -> None:
     assert STATISTICS.compiled == before
 
 
+def test_lengths_may_be_a_tensor_of_a_compiled_step() -> None:
+    model, _ = made("lstm, all")
+    x = bs.asarray(drawn(3, 4, 3))
+    step = bs.jit(lambda x, lengths: model(x, lengths=lengths)[0])
+    for lengths in ([4, 1, 2], [2, 3, 0]):
+        expected = model(x, lengths=lengths)[0].numpy()
+        close([step(x, bs.asarray(lengths)).numpy()], [expected])
+    assert len(step.plans) == 1
+
+
+@pytest.mark.parametrize("cls", [nn.RNN, nn.GRU, nn.LSTM])
+def test_weights_begin_small_each_with_a_key_of_its_own(cls: Any) -> None:
+    key = bs.random.key(7)
+    one, same = (arrays_of(cls(4, 16, 2, key=key)) for _ in range(2))
+    for name, weight in one.items():
+        assert 0.1 < np.abs(weight).max() <= 1 / 4
+        np.testing.assert_array_equal(weight, same[name])
+    assert len({weight.tobytes() for weight in one.values()}) == len(one) == 8
+
+
+def test_narrow_floats_stay_narrow() -> None:
+    model = nn.GRU(3, 4, dtype=bs.bfloat16)
+    outputs, last = model(bs.ones((2, 3, 3), dtype=bs.bfloat16), lengths=[3, 1])
+    assert outputs.dtype == last.dtype == bs.bfloat16
+
+
 def test_examples_may_be_mapped() -> None:
     model, _ = made("gru, all")
     x = bs.asarray(drawn(2, 3, 3))
