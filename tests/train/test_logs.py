@@ -141,6 +141,14 @@ def test_wrong_use(log: Callable[..., TextLog], tmp_path: Path) -> None:
             log(tmp_path)(EVENTS[1])
 
 
+@pytest.mark.parametrize("log", [*TEXT_LOGS, TensorBoardLog])
+def test_the_end_of_a_run_closes_its_log(log: Callable[..., TextLog], tmp_path: Path) -> None:
+    listener = log(tmp_path)
+    for event in told():
+        listener(event)
+    assert not vars(listener).get("_file") and not vars(listener).get("_files")
+
+
 def test_json_lines_are_json(tmp_path: Path) -> None:
     def refuse(token: str) -> None:
         raise AssertionError(token)

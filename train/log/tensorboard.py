@@ -17,14 +17,15 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ...frontend.errors import ArgumentError, fail
-from ..events import Event, Progress, Split, Started
+from ..events import Ended, Event, Progress, Split, Started
 from .event_file import first_event, restart_event, scalars_event
 from .row import row_of
 from .text_log import SECONDS_UNSEEN
 
 
 class TensorBoardLog:
-    """A listener that writes TensorBoard's event files in a folder; a context that closes them."""
+    """A listener that writes TensorBoard's event files in a folder, and closes them at the end of
+    the run, or of this as a context."""
 
     def __init__(
         self, folder: Path | str, every: int = 1, clock: Callable[[], float] = time.time
@@ -47,8 +48,9 @@ class TensorBoardLog:
     def __call__(self, event: Event) -> None:
         """Write the values of an event, if it has some."""
         if isinstance(event, Started):
-            self.__exit__()
             self._step = event.step
+        if isinstance(event, Started | Ended):
+            self.__exit__()
         now, row = self._clock(), row_of(event, self.every)
         if row is not None:
             prefix = "epoch/" if row.scope == "epoch" else ""

@@ -14,7 +14,7 @@ from time import monotonic
 from typing import TextIO
 
 from ...frontend.errors import ArgumentError, fail
-from ..events import Event, Progress, Started
+from ..events import Ended, Event, Progress, Started
 from .row import Row, row_of
 
 SECONDS_UNSEEN = 1.0
@@ -22,7 +22,8 @@ SECONDS_UNSEEN = 1.0
 
 
 class TextLog:
-    """A listener that writes `file_name` in a folder; a context that closes it."""
+    """A listener that writes `file_name` in a folder, and closes it at the end of the run, or of
+    this as a context."""
 
     file_name = ""
 
@@ -50,7 +51,9 @@ class TextLog:
         row = row_of(event, self.every)
         if row is not None:
             self._write(row)
-        if not isinstance(event, Progress) or self._clock() - self._flushed >= SECONDS_UNSEEN:
+        if isinstance(event, Ended):
+            self.__exit__()
+        elif not isinstance(event, Progress) or self._clock() - self._flushed >= SECONDS_UNSEEN:
             self._flush()
 
     def line(self, row: Row) -> str:

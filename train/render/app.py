@@ -32,7 +32,7 @@ KEYS: list[Binding] = [
         tooltip="stop after this step, as Ctrl-C does; twice: at once; three times: leave",
     ),
     Binding("question_mark", "help", "help", key_display="?", tooltip="this help"),
-    Binding("right,tab", "metric(1)", "metric", key_display="→", tooltip="the next metric"),
+    Binding("right", "metric(1)", "metric", key_display="→", tooltip="the next metric"),
     Binding("left", "metric(-1)", show=False, key_display="←", tooltip="the metric before"),
     Binding("f", "span", "recent", key_display="f", tooltip="recent steps, or all"),
     Binding("s", "smooth", "smooth", key_display="s", tooltip="running means, or only values"),

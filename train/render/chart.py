@@ -33,8 +33,10 @@ def chart(
 ) -> Text:
     """The plot, so many characters wide and high."""
     points = _shown(histories, recent)
-    if columns < 4 or rows < 2 or not points:
+    if not points:
         return Text("nothing to plot yet", LABELS)
+    if columns < 1 or rows < 1:
+        return Text()
     steps = [point.step for each in points.values() for point in each]
     values = [point.mean for each in points.values() for point in each]
     ends = min(steps), max(steps)

@@ -52,7 +52,12 @@ class Link:
 
     def wish(self) -> bool:
         """Wait until a person asks to stop; False if the process has ended instead."""
-        return bool(self._wishes.read(1))
+        if self._wishes.closed:
+            return False
+        wished = bool(self._wishes.read(1))
+        if not wished:
+            self._wishes.close()
+        return wished
 
     def close(self) -> None:
         """Have the process leave the screen, and wait for that."""
