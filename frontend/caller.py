@@ -36,7 +36,7 @@ def user_line(depth: int = 1) -> Location:
         code = frame.f_code
         ours = _OURS.get(code)
         if ours is None:
-            ours = _OURS[code] = _is_ours(code.co_filename)
+            ours = _OURS[code] = _is_ours(code.co_filename) or _is_generated(code)
         if not ours:
             key = (code, frame.f_lasti)
             return _BY_INSTRUCTION.get(key) or _locate(key, frame.f_lineno)
@@ -70,6 +70,11 @@ def raised_at(error: BaseException) -> Location:
 def _locate(key: tuple[CodeType, int], line: int) -> Location:
     found = _BY_INSTRUCTION[key] = Location((key[0].co_filename, line))
     return found
+
+
+def _is_generated(code: CodeType) -> bool:
+    """Whether a function is the `__init__` that a dataclass made of its fields."""
+    return code.co_filename == "<string>" and code.co_name == "__init__"
 
 
 def _is_ours(file: str) -> bool:

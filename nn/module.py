@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from inspect import get_annotations
+from inspect import Signature, get_annotations, signature
 from typing import Any, Self, dataclass_transform
 
 from ..frontend.dtypes import DType
@@ -45,6 +45,12 @@ class _Making(type):
         made = super().__call__(*args, **kwargs)
         _freeze(made)
         return made
+
+    @property
+    def __signature__(cls) -> Signature:
+        """What tools show that the class takes: what its `__init__` does, but for `self`."""
+        known = signature(cls.__init__)
+        return known.replace(parameters=[*known.parameters.values()][1:])
 
 
 @dataclass_transform(eq_default=False, field_specifiers=(dataclasses.field,))

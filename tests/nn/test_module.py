@@ -3,12 +3,14 @@
 import copy
 import pickle
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import pytest
 
 import brimstone as bs
 from brimstone import nn
+from brimstone.frontend.errors import fail
 
 
 class Scaled(nn.Module):
@@ -183,3 +185,20 @@ def test_annotations_and_inheritance() -> None:
     assert made(X).tolist()[0] == [10.0, 20.0, 30.0]
     with pytest.raises(TypeError):
         Deep([], wrong=1)  # pyright: ignore[reportCallIssue]
+
+
+def test_what_a_class_takes_can_be_looked_up() -> None:
+    assert list(signature(Scaled).parameters) == ["size", "power"]
+    assert str(signature(Stack)).startswith("(layers")
+
+
+class Checked(nn.Module):
+    size: int
+
+    def __post_init__(self) -> None:
+        fail(bs.ArgumentError, "Checked", "no size is right", self.size)
+
+
+def test_a_generated_init_is_nobodys_line() -> None:
+    with pytest.raises(bs.ArgumentError, match=r"at: .*test_module\.py"):
+        Checked(3)
