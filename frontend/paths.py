@@ -35,7 +35,7 @@ def constants_of(structure: Structure) -> frozenset[int]:
     return frozenset([number for number, constant in enumerate(_constant(structure)) if constant])
 
 
-def aligned(operation: str, structure: Structure, tree: Any, path: str = "") -> list[Any]:
+def aligned(structure: Structure, tree: Any, operation: str, path: str = "") -> list[Any]:
     """The leaves of `tree` at the places of `structure`; None where it has None."""
     if tree is None:
         return [None] * structure.count
@@ -60,7 +60,7 @@ def aligned(operation: str, structure: Structure, tree: Any, path: str = "") -> 
     return [
         leaf
         for (name, child), part in rows
-        for leaf in aligned(operation, child, part, _joined(path, name))
+        for leaf in aligned(child, part, operation, _joined(path, name))
     ]
 
 

@@ -20,7 +20,7 @@ from brimstone.train.render.dashboard import LOST, portable
 from brimstone.train.render.health import Health
 from brimstone.train.render.link import Link
 from brimstone.train.render.renderer import STOPPING
-from kit.training import told
+from kit.played_runs import told
 
 pytest.importorskip("textual", reason="textual, of the extra `train`, is not installed")
 

@@ -42,6 +42,7 @@ OPTIMISERS = [
 def test_paths_name_leaves() -> None:
     paths = ["layers.0.weight", "layers.1.weight", "layers.1.bias", "count"]
     assert list(bs.tree_paths(model())) == paths
+    assert bs.tree_paths(bs.ones(1)) == ("",)
 
 
 @pytest.mark.parametrize("optimiser", OPTIMISERS, ids=lambda each: type(each).__name__)
@@ -141,11 +142,12 @@ def test_settings_out_of_range_are_refused(word: str) -> None:
 
 ONE = bs.ones(2)
 MISFITS: dict[str, tuple[Any, type[Exception], str]] = {
-    "a missing key": ({"layers": slopes()["layers"]}, bs.ArgumentError, "differ in structure"),
-    "a short list": ({"layers": [None], "count": None}, bs.ArgumentError, "differ at 'layers'"),
-    "another container": ({"layers": (1, 2), "count": None}, bs.ArgumentError, "at 'layers'"),
-    "a leaf for a tree": ({"layers": ONE, "count": None}, bs.ArgumentError, "at 'layers'"),
-    "a tree for a leaf": (slopes({"a": ONE}), bs.ArgumentError, r"layers\.1\.bias is no tensor"),
+    "a missing key": ({"layers": slopes()["layers"]}, bs.ArgumentError, "at count: it is missing"),
+    "a key too many": ({**slopes(), "other": None}, bs.ArgumentError, "at other: the model has no"),
+    "a short list": ({"layers": [None], "count": None}, bs.ArgumentError, "at layers: there are 1"),
+    "another container": ({"layers": (1, 2), "count": None}, bs.ArgumentError, "a tuple where"),
+    "a leaf for a tree": ({"layers": ONE, "count": None}, bs.ArgumentError, "at layers"),
+    "a tree for a leaf": (slopes({"a": ONE}), bs.ArgumentError, r"layers\.1\.bias: there is"),
     "a number": (slopes(0.5), bs.ArgumentError, r"layers\.1\.bias is no tensor"),
     "another shape": (slopes(bs.ones(3)), bs.ShapeError, r"layers\.1\.bias has another shape"),
     "an integer": ({**slopes(), "count": bs.asarray(1)}, bs.DTypeError, "count is not of real"),
