@@ -17,8 +17,8 @@ from brimstone.train import Ended, Event
 from brimstone.train.render.app import KEYS, DashboardApp
 from brimstone.train.render.health import Health
 from brimstone.train.render.help import Help
-from brimstone.train.render.panels import Bars, Header, Notes, Part, Plot, Status
-from kit.played_runs import told
+from brimstone.train.render.panels import Gauges, Header, Notes, Part, Plot, Status
+from kit.training import told
 
 RUN = list(told(epochs=3, batches=40))
 HALF = RUN[: len(RUN) // 2]
@@ -66,11 +66,11 @@ def test_everything_is_there() -> None:
 @pytest.mark.parametrize(
     ("size", "parts"),
     [
-        ((120, 40), {Header, Plot, Status, Bars, Notes}),
-        ((80, 24), {Header, Plot, Status, Bars, Notes}),
-        ((60, 24), {Header, Plot, Bars, Notes}),
-        ((40, 12), {Header, Plot, Bars}),
-        ((12, 6), {Header, Plot, Bars}),
+        ((120, 40), {Header, Plot, Status, Gauges, Notes}),
+        ((80, 24), {Header, Plot, Status, Gauges, Notes}),
+        ((60, 24), {Header, Plot, Gauges, Notes}),
+        ((40, 12), {Header, Plot, Gauges}),
+        ((12, 6), {Header, Plot, Gauges}),
     ],
     ids=lambda value: "x".join(map(str, value)) if isinstance(value, tuple) else "",
 )

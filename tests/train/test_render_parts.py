@@ -83,11 +83,11 @@ def test_a_run_that_goes_on_and_one_without_an_end() -> None:
 def test_dots_are_braille_and_the_last_colour_is_seen() -> None:
     dots = Dots(2, 1)
     dots.line((0, 0), (3, 3), "blue")
-    assert dots.text(0).plain == "⠑⢄"
+    assert dots.lines()[0].plain == "⠑⢄"
     dots.dot(0, 3, "red")
     dots.dot(9, 9, "red")
-    assert dots.text(0).plain == "⡀⢄"
-    assert [str(span.style) for span in dots.text(0).spans] == ["red", "blue"]
+    assert dots.lines()[0].plain == "⡀⢄"
+    assert [str(span.style) for span in dots.lines()[0].spans] == ["red", "blue"]
 
 
 def test_a_plot_has_axes() -> None:

@@ -19,7 +19,7 @@ from textual.widgets import Footer
 from ..events import Event
 from .health import Health
 from .help import Help
-from .panels import Bars, Header, Notes, Part, Plot, Status, View
+from .panels import Gauges, Header, Notes, Part, Plot, Status, View
 
 FRAMES_A_SECOND = 5
 Message = Event | Health | None
@@ -53,7 +53,7 @@ class DashboardApp(App[None]):
     Plot { border: round #39414e; border-title-color: #d7dce4; border-title-style: bold;
            border-subtitle-color: #8b95a5; padding: 0 1; width: 1fr; height: 1fr; }
     Status { border: round #39414e; width: 34; height: 1fr; padding: 0 1; }
-    Bars { height: 2; }
+    Gauges { height: 2; }
     Notes { height: 4; border-top: solid #2a303a; }
     Footer { background: #1d222a; }
     #body { height: 1fr; }
@@ -76,7 +76,7 @@ class DashboardApp(App[None]):
         with Vertical(id="body"), Horizontal():
             yield Plot(self.view)
             yield Status(self.view)
-        yield Bars(self.view)
+        yield Gauges(self.view)
         yield Notes(self.view)
         yield Footer(show_command_palette=False)
 

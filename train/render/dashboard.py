@@ -27,7 +27,7 @@ SECONDS_BETWEEN = 0.1
 HEALTH_EVERY = 10
 """How the process is, is said in each so-manyth message."""
 UNTOLD_AT_MOST = 100_000
-LOST = "the dashboard has gone; the run goes on"
+LOST = "the dashboard has gone ({}); the run goes on"
 
 
 class Screen(Protocol):
@@ -93,14 +93,14 @@ class Dashboard(Renderer):
                 self._send(about)
                 rounds += 1
             self._send([])
-        except OSError:
-            self._lose()
+        except Exception as problem:  # whatever it is, the run is worth more
+            self._lose(problem)
 
-    def _lose(self) -> None:
+    def _lose(self, problem: Exception) -> None:
         """Go on with lines, and first with what has been told before."""
         self._screen.close()
         self._capture.end()
-        for event in [*self._kept.values(), Note(LOST)]:
+        for event in [*self._kept.values(), Note(LOST.format(repr(problem)))]:
             self._lines.show(event)
         self._lost = True
 

@@ -6,6 +6,8 @@ Never: two colours in one character, which no terminal has: the later drawn one 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.text import Text
 
 ACROSS, DOWN = 2, 4
@@ -51,9 +53,13 @@ class Dots:
             part = step / steps
             self.dot(round(start[0] + part * across), round(start[1] + part * down), style)
 
-    def text(self, row: int) -> Text:
-        """A row of characters, in colours."""
-        line = Text()
-        for mask, style in zip(self._masks[row], self._styles[row], strict=True):
-            line.append(chr(BRAILLE + mask) if mask else " ", style)
-        return line
+    def lines(self) -> list[Text]:
+        """The rows of characters, in colours."""
+        return [_line(*row) for row in zip(self._masks, self._styles, strict=True)]
+
+
+def _line(masks: Sequence[int], styles: Sequence[str]) -> Text:
+    line = Text()
+    for mask, style in zip(masks, styles, strict=True):
+        line.append(chr(BRAILLE + mask) if mask else " ", style)
+    return line

@@ -24,6 +24,8 @@ STATE_STYLES = {
     "done": "#6cc070",
 }
 WARNING = "#e5c07b"
+ROOMY = 60
+"""From this width on, bars say how much of them is full."""
 
 
 @dataclass
@@ -82,7 +84,9 @@ class Plot(Part):
         histories = view.watched.histories.get(name, {})
         columns, rows = self.size
         drawn = chart(histories, columns, rows - 1, view.recent, view.smoothed)
-        return Text("\n").join([legend(name, view.watched.values), drawn])
+        titled = "" if self.styles.border.top[0] else f"{name} "
+        title = Text().append(titled, "bold").append_text(legend(name, view.watched.values))
+        return Text("\n").join([title, drawn])
 
 
 class Status(Part):
@@ -132,7 +136,7 @@ class Status(Part):
         return table
 
 
-class Bars(Part):
+class Gauges(Part):
     """How far the epoch is, and the run."""
 
     def render(self) -> Text:
@@ -154,12 +158,14 @@ class Bars(Part):
         return Text("\n").join(self._bar(*row) for row in rows)
 
     def _bar(self, name: str, style: str, part: float, text: str) -> Text:
-        width = max(4, self.size.width - 38)
+        roomy = self.size.width >= ROOMY
+        width = max(4, self.size.width - (38 if roomy else 31))
         halves = round(part * width * 2)
         bar = Text(f" {name:<6}", LABELS, no_wrap=True, overflow="crop")
         bar.append("━" * (halves // 2) + "╸" * (halves % 2), style)
         bar.append("─" * (width - (halves + 1) // 2), AXIS)
-        return bar.append(f" {part:>4.0%}  ", "bold").append(text, LABELS)
+        bar.append(f" {part:>4.0%}  " if roomy else " ", "bold")
+        return bar.append(text, LABELS)
 
 
 class Notes(Part):
