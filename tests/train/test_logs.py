@@ -68,7 +68,9 @@ def test_a_run_that_goes_on_drops_what_it_does_again(
 ) -> None:
     text = write(log(tmp_path), *told(epochs=2, batches=3))
     path = log(tmp_path).path
-    path.write_text(text + "7,3,train,ba")  # the process was killed as it wrote
+    first, second, *lines = text.splitlines(keepends=True)
+    damage = ["1,1,train\n", '{"step": 1}\n', "\n", "1,1,tr"]  # the last as a process was killed
+    path.write_text("".join([first, *damage[:3], second, *lines, damage[3]]))
     write(log(tmp_path), Started("spirals", 2, 6, step=3, epoch=1), *epoch_told(2, 3))
     assert path.read_text() == text
 

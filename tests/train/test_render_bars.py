@@ -53,6 +53,16 @@ def test_lines_stand_above(monkeypatch: pytest.MonkeyPatch) -> None:
         assert line in lines
 
 
+def test_bars_can_be_entered_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    console = recorded()
+    bars = bars_of(console, monkeypatch)
+    for _ in range(2):
+        with bars:
+            for event in told():
+                bars(event)
+    assert console.export_text().count("ended after 6 steps") == 2
+
+
 def test_a_batch_draws_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = list[None]()
     bars = bars_of(recorded(), monkeypatch)

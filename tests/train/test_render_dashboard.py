@@ -71,6 +71,20 @@ def test_the_screen_hears_of_everything_in_order(capsys: pytest.CaptureFixture[s
     ]
 
 
+def test_a_dashboard_can_be_entered_again(capsys: pytest.CaptureFixture[str]) -> None:
+    screens = [Screen(), Screen()]
+    renderer = Dashboard(iter(screens).__next__)
+    for screen in screens:
+        with renderer:
+            for event in (Started("run", 1, 1), Note("one")):
+                assert renderer(event) is None
+            renderer.interrupt.ask()
+            assert renderer(Note("two")) is not None
+        notes = [each for each in screen.messages if isinstance(each, Note)]
+        assert notes == [Note("one"), Note(STOPPING), Note("two")]
+        assert capsys.readouterr().out == "run: 1 epochs, 1 steps\n"
+
+
 def test_the_thread_that_trains_sends_nothing() -> None:
     screen = Screen()
     with Dashboard(lambda: screen) as renderer:

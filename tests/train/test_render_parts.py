@@ -80,6 +80,14 @@ def test_a_run_that_goes_on_and_one_without_an_end() -> None:
     assert endless.left is None
 
 
+def test_another_run_is_known_from_its_own_events() -> None:
+    again = watched(*told(epochs=5), *told())
+    once = watched(*told())
+    assert (again.step, again.left, again.rate) == (once.step, once.left, once.rate)
+    assert again.notes == once.notes
+    assert again.histories["loss"]["train"].all() == once.histories["loss"]["train"].all()
+
+
 def test_dots_are_braille_and_the_last_colour_is_seen() -> None:
     dots = Dots(2, 1)
     dots.line((0, 0), (3, 3), "blue")

@@ -32,11 +32,17 @@ class CsvLog(TextLog):
         fields = (row.values.get(name, "") for name in self._names)
         return as_line([row.step, row.epoch, row.split, row.scope, *fields])
 
+    def step_of(self, line: str) -> int:
+        (fields,) = csv.reader([line])
+        if len(fields) != len(ABOUT) + len(self._names):
+            raise ValueError("too many fields, or too few")
+        return int(fields[0])
+
     def kept(self, lines: list[str], step: int) -> list[str]:
-        header, rows = lines[:1], lines[1:]
+        header = lines[:1]
         (columns,) = csv.reader(header) if header else ([],)
         self._names = tuple(columns[len(ABOUT) :])
-        return header + [line for line in rows if int(line.partition(",")[0]) <= step]
+        return header + super().kept(lines[1:], step)
 
     def _widen(self, new: list[str]) -> None:
         rows = [f"{line.rstrip()}{',' * len(new)}\n" for line in self.whole_lines()[1:]]

@@ -27,8 +27,9 @@ class JsonLinesLog(TextLog):
         about = {"step": row.step, "epoch": row.epoch, "split": row.split, "scope": row.scope}
         return json.dumps({**about, "values": values}, ensure_ascii=False) + "\n"
 
-    def kept(self, lines: list[str], step: int) -> list[str]:
-        return [line for line in lines if all(row.step <= step for row in rows_of([line]))]
+    def step_of(self, line: str) -> int:
+        (row,) = rows_of([line])
+        return row.step
 
 
 def rows_of(lines: Iterable[str]) -> Iterator[Row]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 from typing import TextIO
@@ -60,9 +61,18 @@ class TextLog:
         """A row as a line."""
         raise NotImplementedError
 
-    def kept(self, lines: list[str], step: int) -> list[str]:
-        """The lines that are not of later steps."""
+    def step_of(self, line: str) -> int:
+        """The step of a line; a `ValueError`, `KeyError` or `TypeError` where it is damaged."""
         raise NotImplementedError
+
+    def kept(self, lines: list[str], step: int) -> list[str]:
+        """The lines that are not of later steps, and not damaged."""
+        found = list[str]()
+        for line in lines:
+            with suppress(ValueError, KeyError, TypeError):
+                if self.step_of(line) <= step:
+                    found.append(line)
+        return found
 
     def replace(self, lines: Iterable[str]) -> None:
         """Make these the lines of the file; whoever looks meanwhile finds the old ones."""

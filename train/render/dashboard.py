@@ -52,14 +52,17 @@ class Dashboard(Renderer):
             )
         self._start = start or _link
         self._untold = deque[Event](maxlen=UNTOLD_AT_MOST)
-        self._capture = Capture(lambda text: self._untold.append(Note(text)))
-        self._over, self._lost = Signal(), False
         self._kept: dict[Any, Event] = {}
+        self._over, self._lost = Signal(), False
         self._lines = Lines()
 
     def __enter__(self) -> Dashboard:
-        super().__enter__()
         self._screen = self._start()
+        super().__enter__()
+        self._untold.clear()
+        self._kept.clear()
+        self._over, self._lost = Signal(), False
+        self._capture = Capture(lambda text: self._untold.append(Note(text)))
         self._capture.begin()
         self._sender = Thread(target=self._send_all, name="dashboard", daemon=True)
         self._sender.start()

@@ -25,6 +25,7 @@ class Interrupt:
         self._before: Any = None
 
     def __enter__(self) -> Interrupt:
+        self.stop = None
         at_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
         if at_default and threading.current_thread() is threading.main_thread():
             self._before = signal.signal(signal.SIGINT, self._on_signal)

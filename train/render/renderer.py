@@ -20,6 +20,7 @@ class Renderer:
         self._told_of_stop = False
 
     def __enter__(self) -> Renderer:
+        self._told_of_stop = False
         self.interrupt.__enter__()
         return self
 

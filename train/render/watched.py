@@ -24,24 +24,26 @@ class Watched:
     """A run, as far as it is known."""
 
     def __init__(self) -> None:
-        self.started = Started("", 0, None)
+        self._begin(Started("", 0, None))
+
+    def _begin(self, event: Started) -> None:
+        """Forget what was known of another run."""
+        self.started, self.epoch, self.step = event, event.epoch, event.step
         self.state: State = "starting"
         self.ended: Ended | None = None
-        self.epoch = self.step = 0
         self.batch: Progress | None = None
         self.values: dict[tuple[str, Split], float] = {}
         self.histories: dict[str, dict[Split, History]] = {}
         self.notes = deque[str](maxlen=NOTES)
         self._of_batches = set[str]()
-        self._items = self._seconds = 0.0
-        self._spent = 0.0
+        self._items = self._seconds = self._spent = 0.0
         self._first_step: int | None = None
 
     def take(self, event: Event) -> None:
         """Learn what an event says."""
         match event:
             case Started():
-                self.started, self.epoch, self.step = event, event.epoch, event.step
+                self._begin(event)
             case Progress():
                 self._progress(event)
             case EpochEnded(split=split, step=step, values=values):
