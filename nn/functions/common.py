@@ -57,7 +57,9 @@ def check_space(name: str, x: Any, *counts: int) -> None:
 def check_last(name: str, x: Any, sizes: Sequence[int]) -> None:
     """Refuse tensors whose last axes have other sizes."""
     shape = as_node(x, name).type.shape
-    found = looked_at(shape[len(shape) - len(sizes) :])
+    if not sizes:
+        fail(ShapeError, name, "takes the sizes of one axis or more, and none are given", x)
+    found = looked_at(shape[-len(sizes) :])
     pairs = zip(found, sizes, strict=False)
     if len(shape) < len(sizes) or any([isinstance(own, int) and own != by for own, by in pairs]):
         fail(ShapeError, name, f"takes tensors whose last axes are {list(sizes)}", x)

@@ -49,7 +49,7 @@ def rms_norm(
     wide, dtype = widened("rms_norm", x)
     check_last("rms_norm", wide, normalized_shape)
     axes = tuple(range(-len(normalized_shape), 0))
-    square = (wide * wide).mean(axes, keepdims=True) if axes else wide * wide
+    square = (wide * wide).mean(axes, keepdims=True)
     added = float(finfo(dtype).eps) if eps is None else eps
     return _scaled(wide * rsqrt(square + added), weight, None).astype(dtype)
 

@@ -39,8 +39,8 @@ class Dropout(_Dropping):
 
 
 class AlphaDropout(_Dropping):
-    """Elements are as small as `selu` makes them with probability p; what has mean 0 and variance 1
-    has these still."""
+    """Elements become what `selu` gives of minus infinity with probability p; a mean of 0 and a
+    variance of 1 stay."""
 
     drop = staticmethod(alpha_dropout)
 

@@ -212,6 +212,8 @@ MISTAKES = {
         lambda: nn.GroupNorm(2, 6)(X), bs.ShapeError, "takes 6 channels, and axis 1 has 4"),
     "last axes": Mistake(
         lambda: nn.LayerNorm(4)(X), bs.ShapeError, "whose last axes are [4]"),
+    "no axes": Mistake(
+        lambda: nn.functions.layer_norm(X, ()), bs.ShapeError, "takes the sizes of one axis"),
     "too few axes": Mistake(
         lambda: nn.RmsNorm((2, 4, 5, 1))(X), bs.ShapeError, "whose last axes are [2, 4, 5, 1]"),
     "one element": Mistake(
