@@ -26,6 +26,7 @@ VALUES: dict[str, tuple[Any, Any, Any, Any]] = {
     "accuracy of labels": (metrics.Accuracy(), [0, 1, 1], [0, 1, 2], 2 / 3),
     "accuracy of shares": (metrics.Accuracy(), SEEN, THERE, 3 / 5),
     "accuracy, threshold": (metrics.Accuracy(threshold=0.2), SEEN, THERE, 4 / 5),
+    "accuracy of lone scores": (metrics.Accuracy(), SEEN[:, None], THERE, 3 / 5),
     "accuracy, ignored": (metrics.Accuracy(ignore=2), SCORES, CLASSES, 1.0),
     "accuracy of pixels": (metrics.Accuracy(), SCORES.T[None], CLASSES[None], 0.75),
     "hamming": (metrics.Hamming(), [[1, 0, 1]], [[1, 1, 1]], 1 / 3),
@@ -58,6 +59,7 @@ VALUES: dict[str, tuple[Any, Any, Any, Any]] = {
     "correlation": (metrics.MatthewsCorrelation(), [1, 1, 0, 0], [1, 0, 0, 0], 1 / np.sqrt(3)),
     "correlation, constant": (metrics.MatthewsCorrelation(), [1, 1], [1, 0], 0.0),
     "AUROC": (metrics.AUROC(), SEEN, THERE, 4 / 6),
+    "AUROC of lone scores": (metrics.AUROC(), SEEN[:, None], THERE, 4 / 6),
     "AUROC of ties": (metrics.AUROC(), [0.5, 0.5, 0.5], [1, 0, 1], 0.5),
     "AUROC of some ties": (metrics.AUROC(), [0.5, 0.5, 0.9], [1, 0, 1], 0.75),
     "AUROC, none there": (metrics.AUROC(), [0.1, 0.2], [0, 0], NAN),
@@ -67,6 +69,7 @@ VALUES: dict[str, tuple[Any, Any, Any, Any]] = {
     "AUROC, a class of none": (metrics.AUROC(), [[0.1, 0], [0.2, 0]], [[0, 0], [1, 0]], 1),
     "AUCPR": (metrics.AUCPR(), SEEN, THERE, (1 + 2 / 3 + 3 / 4) / 3),
     "AUCPR of ties": (metrics.AUCPR(), [0.5, 0.5, 0.5, 0.5], [1, 0, 0, 1], 0.5),
+    "AUCPR of infinities": (metrics.AUCPR(), [np.inf, np.inf, -np.inf], [1, 0, 1], 7 / 12),
     "AUCPR, none there": (metrics.AUCPR(), [0.1, 0.2], [0, 0], NAN),
     "AUCPR, micro": (metrics.AUCPR("micro"), [[0.9, 0.1]], [[1, 0]], 1.0),
     "squared": (metrics.MeanSquaredError(), [1.0, 3.0], [1.0, 1.0], 2.0),
@@ -149,7 +152,8 @@ BAD: dict[str, Callable[[], Any]] = {
     r"are \[N, 2\]": lambda: metrics.Recall(multilabel=True, average="macro").update(SEEN, THERE),
     "have one shape": lambda: metrics.MeanAbsoluteError().update(SEEN, SEEN[1:]),
     "a weight for each": lambda: metrics.Mean().update(SEEN, [1, 2]),
-    "expected numbers": lambda: metrics.Mean().update("text"),
+    "expected numbers, got str": lambda: metrics.Mean().update("text"),
+    "expected numbers, got list": lambda: metrics.Mean().update([[1], [1, 2]]),
 }  # fmt: skip
 
 

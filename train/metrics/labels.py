@@ -19,9 +19,11 @@ def labels(
     """The labels of outputs and of targets, flat, without those whose target is `ignore`.
 
     Outputs have the shape of the targets: whole numbers are labels, floats are 1 above the
-    threshold. Or they have one axis more, the second, with a score for each class.
+    threshold. Or they have one axis more, the second, with a score for each class; one score alone
+    is that of class 1.
     """
-    found, known = host(outputs, operation), host(targets, operation)
+    known = host(targets, operation)
+    found = without_lone_class(host(outputs, operation), known)
     if found.ndim == known.ndim + 1:
         if found.shape[:1] + found.shape[2:] != known.shape:
             fail(
@@ -41,6 +43,12 @@ def labels(
         return found, known
     kept = known != ignore
     return found[kept], known[kept]
+
+
+def without_lone_class(found: Array, known: Array) -> Array:
+    """Outputs without a second axis of one, where targets have none."""
+    is_lone = found.ndim == known.ndim + 1 and found.shape[1] == 1
+    return found[:, 0] if is_lone else found
 
 
 def confusion(operation: str, found: Array, known: Array, classes: int) -> Array:

@@ -123,11 +123,9 @@ class Collected(Metric):
 
 def host(value: Any, operation: str) -> Array:
     """A tensor, array, number or list as an array, of float64 where it has floats."""
-    found = value.numpy() if isinstance(value, Tensor) else np.asarray(value)
-    if found.dtype.kind in "biu":
-        return found
     try:
-        return found.astype(np.float64)
+        found = value.numpy() if isinstance(value, Tensor) else np.asarray(value)
+        return found if found.dtype.kind in "biu" else found.astype(np.float64)
     except (TypeError, ValueError):
         problem = f"expected numbers, got {type(value).__name__}"
         fail(DTypeError, operation, problem, value)

@@ -7,6 +7,7 @@ import numpy as np
 
 from ...frontend.errors import ArgumentError, ShapeError, fail
 from ..checks import expect_among
+from .labels import without_lone_class
 from .metric import Array, Collected, host, mean, ratio
 
 
@@ -31,7 +32,8 @@ class Ranking(Collected):
 
     def read(self, outputs: Any, targets: Any) -> tuple[Array, ...]:
         """Scores, and whether each class is there, of shape [N, classes]."""
-        scores, known = host(outputs, self.name).astype(np.float64), host(targets, self.name)
+        known = host(targets, self.name)
+        scores = without_lone_class(host(outputs, self.name).astype(np.float64), known)
         if scores.ndim == 2 and known.shape == scores.shape[:1]:
             known = known.astype(np.int64)[:, None] == np.arange(scores.shape[1])
         if scores.shape != known.shape or scores.ndim not in (1, 2):
@@ -84,7 +86,9 @@ class AUCPR(Ranking):
         order = np.argsort(-scores, kind="stable")
         falling, hits = scores[order], there[order]
         # Equal scores have one threshold, below the last of them.
-        last = np.flatnonzero(np.append(np.diff(falling) != 0, True)) if falling.size else order
+        is_last = np.ones(falling.shape, bool)
+        is_last[:-1] = falling[1:] != falling[:-1]
+        last = np.flatnonzero(is_last)
         found = np.cumsum(hits)[last]
         precision = ratio(found, last + 1)
         return float(ratio((np.diff(found, prepend=0) * precision).sum(), hits.sum()))
