@@ -18,7 +18,7 @@ from brimstone.train.render.app import KEYS, DashboardApp
 from brimstone.train.render.health import Health
 from brimstone.train.render.help import Help
 from brimstone.train.render.panels import Gauges, Header, Notes, Part, Plot, Status
-from kit.training import told
+from kit.played_runs import told
 
 RUN = list(told(epochs=3, batches=40))
 HALF = RUN[: len(RUN) // 2]
