@@ -8,8 +8,7 @@ from ... import Tensor, finfo, maximum, minimum, rsqrt, sqrt, zeros, zeros_like
 from ...frontend.errors import ArgumentError, fail
 from ..checks import expect_at_least
 from ..schedules.schedule import Rate, expect_rate
-from .lamb import norm
-from .optimiser import Now, Optimiser, Slots
+from .optimiser import Now, Optimiser, Slots, norm
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Adam and AdamW: gradients over the root of their average square."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from ... import Tensor, maximum, rsqrt, sqrt, zeros_like
 from ..checks import expect_at_least, expect_betas
@@ -38,10 +39,8 @@ class Adam(Optimiser):
         self, parameter: Tensor, gradient: Tensor, slots: Slots, now: Now
     ) -> tuple[Tensor, Slots]:
         """The next value of a leaf, and its averages."""
-        if self.weight_decay and self.decoupled_weight_decay:
-            parameter = parameter * (1.0 - now.rate * self.weight_decay)
-        elif self.weight_decay:
-            gradient = gradient + self.weight_decay * parameter
+        shrinking = now.rate if self.decoupled_weight_decay else None
+        parameter, gradient = decayed(parameter, gradient, self.weight_decay, shrinking)
         kept = averages(self.betas, gradient, slots)
         square = kept["square"]
         if self.amsgrad:
@@ -65,3 +64,14 @@ def averages(betas: tuple[float, float], gradient: Tensor, slots: Slots) -> Slot
     mean = one * slots["mean"] + (1.0 - one) * gradient
     square = two * slots["square"] + (1.0 - two) * gradient * gradient
     return {"mean": mean, "square": square}
+
+
+def decayed(
+    parameter: Tensor, gradient: Tensor, weight_decay: float, rate: Any | None
+) -> tuple[Tensor, Tensor]:
+    """A parameter that weight decay shrinks at a rate, or without one a gradient that has it."""
+    if not weight_decay:
+        return parameter, gradient
+    if rate is not None:
+        return parameter * (1.0 - rate * weight_decay), gradient
+    return parameter, gradient + weight_decay * parameter

@@ -6,7 +6,7 @@ from ... import Tensor, rsqrt, sqrt, where, zeros_like
 from ..checks import expect_at_least, expect_betas
 from ..schedules.schedule import Rate, expect_rate
 from .adam import averages
-from .optimiser import Now, Optimiser, Slots
+from .optimiser import Now, Optimiser, Slots, norm
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,3 @@ def _trust(parameter: Tensor, move: Tensor) -> Tensor:
     size, length = norm(parameter), norm(move)
     is_scaled = (size > 0) & (length > 0)
     return where(is_scaled, size / where(is_scaled, length, 1.0), 1.0)
-
-
-def norm(x: Tensor) -> Tensor:
-    """The length of a tensor as a vector."""
-    return sqrt((x * x).sum())

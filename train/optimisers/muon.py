@@ -7,8 +7,7 @@ from ... import Tensor, maximum, zeros_like
 from ...frontend.errors import ArgumentError, ShapeError, fail
 from ..checks import expect_among, expect_at_least, expect_positive, expect_shares, expect_whole
 from ..schedules.schedule import Rate, expect_rate
-from .lamb import norm
-from .optimiser import Now, Optimiser, Slots
+from .optimiser import Now, Optimiser, Slots, norm
 
 
 @dataclass(frozen=True)

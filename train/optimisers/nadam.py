@@ -7,7 +7,7 @@ from typing import Any
 from ... import Tensor, exp, ones, rsqrt, sqrt, zeros_like
 from ..checks import expect_at_least, expect_betas
 from ..schedules.schedule import Rate, expect_rate
-from .adam import averages
+from .adam import averages, decayed
 from .optimiser import Now, Optimiser, Slots
 
 
@@ -38,10 +38,8 @@ class NAdam(Optimiser):
         self, parameter: Tensor, gradient: Tensor, slots: Slots, now: Now
     ) -> tuple[Tensor, Slots]:
         """The next value of a leaf, and what is remembered of it."""
-        if self.weight_decay and self.decoupled_weight_decay:
-            parameter = parameter * (1.0 - now.rate * self.weight_decay)
-        elif self.weight_decay:
-            gradient = gradient + self.weight_decay * parameter
+        shrinking = now.rate if self.decoupled_weight_decay else None
+        parameter, gradient = decayed(parameter, gradient, self.weight_decay, shrinking)
         kept = averages(self.betas, gradient, slots)
         here, ahead = self._momentum(now.step), self._momentum(now.step + 1)
         product = kept["product"] = slots["product"] * here

@@ -14,7 +14,7 @@ from functools import cache
 from math import log
 from typing import Any, NamedTuple
 
-from ... import Tensor, asarray, expm1, float32, int32, isdtype, result_type
+from ... import Tensor, asarray, expm1, float32, int32, isdtype, result_type, sqrt
 from ...frontend.errors import ArgumentError, DTypeError, ShapeError, fail
 from ...frontend.paths import aligned, constants_of, paths_of
 from ...frontend.tree import Structure, flatten, register
@@ -127,6 +127,11 @@ def trained_places(leaves: list[Any], structure: Structure) -> list[int]:
 def widened(leaf: Tensor) -> Tensor:
     """A leaf in the dtype that it is computed with: float32 at least."""
     return leaf.astype(result_type(leaf.dtype, float32), copy=False)
+
+
+def norm(leaf: Tensor) -> Tensor:
+    """The length of a leaf as a vector."""
+    return sqrt((leaf * leaf).sum())
 
 
 def device_of(leaves: list[Any]) -> Any:

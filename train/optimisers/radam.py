@@ -7,7 +7,7 @@ from typing import Any
 from ... import Tensor, expm1, maximum, sqrt, where, zeros_like
 from ..checks import expect_at_least, expect_betas
 from ..schedules.schedule import Rate, expect_rate
-from .adam import averages
+from .adam import averages, decayed
 from .optimiser import Now, Optimiser, Slots
 
 FEW = 5.0
@@ -38,10 +38,8 @@ class RAdam(Optimiser):
         self, parameter: Tensor, gradient: Tensor, slots: Slots, now: Now
     ) -> tuple[Tensor, Slots]:
         """The next value of a leaf, and its averages."""
-        if self.weight_decay and self.decoupled_weight_decay:
-            parameter = parameter * (1.0 - now.rate * self.weight_decay)
-        elif self.weight_decay:
-            gradient = gradient + self.weight_decay * parameter
+        shrinking = now.rate if self.decoupled_weight_decay else None
+        parameter, gradient = decayed(parameter, gradient, self.weight_decay, shrinking)
         kept = averages(self.betas, gradient, slots)
         one, two = self.betas
         move = now.rate / now.corrected(one) * kept["mean"]
