@@ -72,8 +72,11 @@ class Unseen:
         return self.known(attributes)
 
     def stated(self, cls: Any, operands: Sequence[Node], *parts: Any) -> Sequence[Any]:
-        """The same for one whose types are stated: all these parts of it."""
-        if not issubclass(cls, ops.TensorOp) or issubclass(cls, ControlOp):
+        """The same for one whose types are stated: all these parts of it.
+
+        Control flow and attention do the same whatever the sizes are.
+        """
+        if not issubclass(cls, ops.TensorOp) or issubclass(cls, ControlOp | ops.Attention):
             return self.known(parts)
         return self.look((*parts, *[operand.type for operand in operands]))[: len(parts)]
 

@@ -48,6 +48,10 @@ def _looked(x: Any) -> Any:
     return x.reshape(count * 2, width // 2) if count > 4 else x
 
 
+def _attending(x: Any, **options: Any) -> Any:
+    return bs.attention(*[x.reshape(-1, 1, 2, 2) * by for by in (1.0, 0.5, 2.0)], **options)
+
+
 REFUSING: list[Callable[[Any], Any]] = [
     lambda x: bs.median(x, axis=0),
     lambda x: bs.sort(x, axis=0),
@@ -139,6 +143,10 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "stretched": lambda x: (x, bs.broadcast_shapes(x.shape, (1, 1))),
     "described": lambda x: x * (2 if bs.ShapeDtype(x.shape, x.dtype).shape == (6, 4) else 3),
     "formatted": lambda x: x * int("%d%d" % x.shape),
+    "attention along it": lambda x: bs.attention(x, x, x, causal=True),
+    "attention of each": lambda x: _attending(x, bias=TABLE[:2, :2]),
+    "masked attention of each": lambda x: _attending(x, mask=TABLE[:2, :2] > -2, causal=True),
+    "gradient of attention": bs.grad(lambda x: (_attending(x) ** 2).sum()),
     "drawn": lambda x: x + bs.random.normal(bs.random.key(1), (4,)),
 }
 
