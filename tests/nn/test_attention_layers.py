@@ -243,14 +243,22 @@ def test_examples_may_be_mapped() -> None:
     close(layer(x, is_causal=True), mapped.numpy())
 
 
-def test_new_batches_and_lengths_compile_nothing() -> None:
-    rotary = nn.RotaryEncoding(4)
+def test_new_batches_are_not_traced_and_new_lengths_compile_nothing() -> None:
+    rotary, traced = nn.RotaryEncoding(4), []
     layers = own(), nn.GroupedQueryAttention(8, 2, num_kv_heads=1, rotary=rotary, **F64)
-    step = bs.jit(lambda x: layers[1](layers[0](x, need_weights=True)[0], causal=True))
-    step(bs.asarray(drawn(5, 7, 8)))
+
+    def outputs(x: Any) -> Any:
+        traced.append(x)
+        x = layers[0](x, need_weights=True)[0]
+        return layers[1](layers[0](x, is_causal=True), causal=True)
+
+    step = bs.jit(outputs)
+    for batch in (5, 6, 9):
+        assert step(bs.asarray(drawn(batch, 7, 8))).shape == (batch, 7, 8)
+    assert len(traced) == 1
     before = STATISTICS.compiled
-    for batch, length in ((6, 7), (5, 9), (9, 6)):
-        assert step(bs.asarray(drawn(batch, length, 8))).shape == (batch, length, 8)
+    for length in (9, 6):
+        assert step(bs.asarray(drawn(5, length, 8))).shape == (5, length, 8)
     assert STATISTICS.compiled == before
 
 

@@ -153,6 +153,21 @@ def test_a_decoder_goes_on_where_its_cache_ends() -> None:
     close(expected, np.concatenate(made, axis=1))
 
 
+def test_a_training_step_is_traced_once_for_all_batches() -> None:
+    model, traced = nn.Transformer(4, 2, 1, 1, 6, **F64), []
+
+    @bs.jit
+    def slopes(model: Any, src: Any, tgt: Any) -> Any:
+        traced.append(src)
+        with nn.training(3):
+            return bs.grad(lambda ours: (ours(src, tgt, tgt_is_causal=True) ** 2).sum())(model)
+
+    for batch in (7, 9):
+        found = slopes(model, bs.asarray(drawn(batch, 5, 4)), bs.asarray(drawn(batch, 3, 4)))
+        assert all(bs.isfinite(each).all() for each in bs.tree_leaves(found))
+    assert len(traced) == 1
+
+
 def test_dropout_is_another_one_everywhere_and_only_in_training() -> None:
     layer = nn.TransformerEncoderLayer(4, 2, 6, dropout=0.5, **F64)
     encoder, x = spread(nn.TransformerEncoder(layer, 2)), bs.asarray(X)
