@@ -2,7 +2,7 @@
 
 Comes in: a sequence, and another one where it attends to that; a mask, a bias, a cache. Goes out: a
 sequence, and the next cache.
-Never: keys and values repeated for the heads that share them.
+Never: keys and values repeated for the heads that share them, unless weights are dropped.
 """
 
 from __future__ import annotations

@@ -19,6 +19,8 @@ from .recurrence import GRU, LSTM, PLAIN, Recurrence, State, Weights, draw_weigh
 
 
 class _Cell(Module):
+    """What all cells have: weights of one gate after the other, `hidden_size` rows each."""
+
     weight_ih: Tensor  # [gates * hidden_size, input_size]
     weight_hh: Tensor  # [gates * hidden_size, hidden_size]
     bias_ih: Tensor | None  # [gates * hidden_size]

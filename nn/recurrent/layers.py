@@ -47,9 +47,10 @@ class RecurrentLayers(Module):
         key: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
-        self.batch_first, self.bidirectional, self.dropout = batch_first, bidirectional, dropout
+        self.batch_first, self.bidirectional = batch_first, bidirectional
         check_sizes(self)
         check_probability(type(self).__name__, dropout)
+        self.dropout = float(dropout)
         keys = Keys(key)
         for place, inputs in enumerate(self._inputs()):
             sizes = (inputs, hidden_size, self.proj_size)
