@@ -11,6 +11,7 @@ from typing import Any, Literal
 from ...frontend.errors import ShapeError, fail
 from ...frontend.functions.creation import zeros_like
 from ...frontend.tensor import Tensor
+from ..functions.common import check_last
 from ..functions.linear import linear
 from ..initialisers import Keys
 from ..module import Module
@@ -43,8 +44,7 @@ class _Cell(Module):
     def step(self, x: Tensor, state: State | None) -> State:
         """The next state; zeros come before it where none is given."""
         name = type(self).__name__
-        if x.shape[-1] != self.input_size:
-            fail(ShapeError, name, f"takes inputs [..., {self.input_size}]", x)
+        check_last(name, x, (self.input_size,))
         for each in state or ():
             if each.ndim != x.ndim or each.shape[-1] != self.hidden_size:
                 problem = f"takes a state [..., {self.hidden_size}] with as many axes as the input"

@@ -285,7 +285,9 @@ MISTAKES = {
         lambda: GRU(X, lengths=[1.0, 2.0]), bs.DTypeError, "lengths are integers"),
     "one length": Mistake(lambda: GRU(X, lengths=3), bs.ShapeError, "has one axis"),
     "narrow inputs of a cell": Mistake(
-        lambda: nn.GRUCell(3, 4)(bs.zeros((2, 5))), bs.ShapeError, "takes inputs [..., 3]"),
+        lambda: nn.GRUCell(3, 4)(bs.zeros((2, 5))), bs.ShapeError, "last axes are [3]"),
+    "one number for a cell": Mistake(
+        lambda: nn.RNNCell(3, 4)(bs.asarray(1.0)), bs.ShapeError, "last axes are [3]"),
     "other state of a cell": Mistake(
         lambda: nn.GRUCell(3, 4)(bs.zeros((2, 3)), bs.zeros((2, 3))), bs.ShapeError,
         "takes a state [..., 4]"),
