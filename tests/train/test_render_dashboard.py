@@ -249,3 +249,18 @@ def test_the_handler_of_interrupts_is_put_back() -> None:
     with Dashboard(Screen):
         assert handler() is not before
     assert handler() is before
+
+
+def test_a_wish_as_the_run_ends_loses_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    class Late(Screen):
+        """One that hears of a second wish when all is over already."""
+
+        def close(self) -> None:
+            super().close()
+            raise KeyboardInterrupt
+
+    before = handler()
+    with pytest.raises(KeyboardInterrupt), Dashboard(Late):
+        print("said before the end")
+    assert capsys.readouterr().out == "said before the end\n"
+    assert handler() is before

@@ -71,13 +71,22 @@ class Dashboard(Renderer):
 
     def __exit__(self, *error: object) -> None:
         self._over.set()
-        self._sender.join()
-        if not self._lost:
+        try:
+            self._sender.join()
+        finally:  # a second Ctrl-C may come even now
+            super().__exit__(*error)
+            self._leave()
+
+    def _leave(self) -> None:
+        """Give the terminal back, and say there how the run went."""
+        if self._lost:
+            return
+        try:
             self._screen.close()
+        finally:
             self._capture.end()
-            for text in summary(self._kept.values()):
-                print(text)
-        super().__exit__(*error)
+        for text in summary(self._kept.values()):
+            print(text)
 
     def show(self, event: Event) -> None:
         if self._lost:
@@ -114,7 +123,8 @@ class Dashboard(Renderer):
 
     def _hear(self) -> None:
         while self._screen.wish():
-            self.interrupt.ask()
+            if not self._over.is_set():
+                self.interrupt.ask()
 
 
 def summary(events: Any) -> list[str]:
