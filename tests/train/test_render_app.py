@@ -5,6 +5,7 @@ import re
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from html import unescape
+from math import nan
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ pytest.importorskip("textual", reason="textual, of the extra `train`, is not ins
 
 from textual.pilot import Pilot
 
-from brimstone.train import Ended, Event
+from brimstone.train import Ended, EpochEnded, Event, Progress, Started
 from brimstone.train.render.app import KEYS, DashboardApp
 from brimstone.train.render.health import Health
 from brimstone.train.render.help import Help
@@ -109,6 +110,31 @@ def test_keys_change_what_is_plotted() -> None:
         await pilot.pause()
         assert (app.view.recent, app.view.smoothed) == (True, False)
         assert plot.border_subtitle == "recent"
+
+    piloted(body)
+
+
+def test_names_are_taken_as_they_are() -> None:
+    names = ["loss[0]", "[bold]", "nan"]
+    batch = Progress("train", 1, 1, 1, 1, dict.fromkeys(names, nan), 8, 0.5)
+
+    async def body(app: DashboardApp, pilot: Pilot[None]) -> None:
+        for name in names:
+            assert text_of(app).count(name) >= 2
+            await pilot.press("right")
+            await pilot.pause()
+
+    piloted(body, [Started("[red]run", 1, 1), batch])
+
+
+def test_another_run_may_have_other_metrics() -> None:
+    async def body(app: DashboardApp, pilot: Pilot[None]) -> None:
+        await pilot.press("left")
+        app._inbox.extend([Started("next", 1, 1), EpochEnded("valid", 1, 1, {"error": 2.0}, 1.0)])
+        app.look()
+        await pilot.press("right", "left")
+        await pilot.pause()
+        assert app.query_one(Plot).border_title == "error"
 
     piloted(body)
 

@@ -82,7 +82,7 @@ def test_a_dashboard_can_be_entered_again(capsys: pytest.CaptureFixture[str]) ->
             assert renderer(Note("two")) is not None
         notes = [each for each in screen.messages if isinstance(each, Note)]
         assert notes == [Note("one"), Note(STOPPING), Note("two")]
-        assert capsys.readouterr().out == "run: 1 epochs, 1 steps\n"
+        assert capsys.readouterr().out == "run: 1 epoch, 1 step\n"
 
 
 def test_the_thread_that_trains_sends_nothing() -> None:
@@ -131,10 +131,10 @@ def test_a_run_goes_on_when_its_screen_is_lost(capsys: pytest.CaptureFixture[str
             assert renderer(event) is None
     lines = capsys.readouterr().out.splitlines()
     assert lines[:3] == [
-        "meanwhile", "spirals: 1 epochs, 1 steps, 1,234 parameters, on cpu",
+        "meanwhile", "spirals: 1 epoch, 1 step, 1,234 parameters, on cpu",
         LOST.format("BrokenPipeError()"),
     ]  # fmt: skip
-    assert lines[-1] == "ended after 1 steps in 0:12: all epochs are done"
+    assert lines[-1] == "ended after 1 step in 0:12: all epochs are done"
 
 
 def test_without_textual_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -123,6 +123,13 @@ def test_one_value_is_a_dot_and_none_is_said_so() -> None:
     assert sum("⠀" < each <= "⣿" for each in drawn) == 1
 
 
+def test_a_loss_that_was_never_a_number_is_not_plotted() -> None:
+    lost = watched(*[Progress("train", 1, 1, 1, 1, {"loss": nan}, 8, 0.5)] * 3)
+    for recent in (False, True):
+        drawn = chart(lost.histories["loss"], 40, 10, recent, smoothed=True)
+        assert drawn.plain == "nothing to plot yet"
+
+
 def test_recent_validation_is_since_the_first_recent_batch() -> None:
     known = watched(*told(epochs=4, batches=128))
     train, valid = (known.histories["loss"][split] for split in ("train", "valid"))

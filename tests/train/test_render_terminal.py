@@ -80,7 +80,7 @@ def test_a_run_is_watched_and_stopped(tmp_path: Path) -> None:
         os.close(terminal.ours)
     screen, _, after = written.rpartition(LEAVES)
     assert b"stopping after this step" in screen
-    told = ("the renderer is Dashboard", "endless: 1 epochs, on cpu", ": interrupted", "goes on")
+    told = ("the renderer is Dashboard", "endless: 1 epoch, on cpu", ": interrupted", "goes on")
     places = [after.decode().find(each) for each in told]
     assert -1 not in places
     assert places == sorted(places)

@@ -23,6 +23,11 @@ COLOURS: dict[str, Colour] = {"train": (45, 108, 210), "valid": (233, 114, 30)}
 NAMES = {"train": "training", "valid": "validation"}
 LEFT, RIGHT, TOP, BOTTOM = 78, 26, 58, 56
 TITLE, LABEL = 13.0, 9.0
+"""Sizes of letters."""
+ABOVE = 24
+"""From the axes to the line that the title and the legend stand on."""
+FEW = 12
+"""A curve of so few places has a dot on each."""
 
 
 def figure(curves: Mapping[str, Sequence[Curve]], smoothing: float = 0.9) -> Array:
@@ -55,7 +60,7 @@ class Panel:
 
     def draw(self, name: str, smoothing: float) -> None:
         """The panel with its title."""
-        self.canvas.text(name, (self.left, self.top - 24), TITLE, INK)
+        self.canvas.text(name, (self.left, self.top - ABOVE), TITLE, INK)
         self._grid()
         for curve in self.curves:
             self._curve(curve, smoothing)
@@ -99,28 +104,32 @@ class Panel:
     def _curve(self, curve: Curve, smoothing: float) -> None:
         colour = COLOURS[curve.split]
         if len(curve.steps) < NOISY_FROM or not smoothing:
-            self._line(curve.steps, curve.values, colour, 1.8, 1.0)
+            self._line(curve.steps, curve.values, colour, 1.8)
             return
         self._line(curve.steps, curve.values, colour, 1.0, 0.28)
-        self._line(curve.steps, smooth(curve.values, smoothing), colour, 2.0, 1.0)
+        self._line(curve.steps, smooth(curve.values, smoothing), colour, 2.0)
 
     def _line(
-        self, steps: Sequence[float], values: Sequence[float], colour: Colour, *look: float
+        self,
+        steps: Sequence[float],
+        values: Sequence[float],
+        colour: Colour,
+        width: float,
+        opacity: float = 1.0,
     ) -> None:
         places = [self.place(step, value) for step, value in zip(steps, values, strict=True)]
         clipped = [(x, min(max(y, self.top), self.bottom)) for x, y in places]
-        self.canvas.line(thinned(clipped), colour, *look)
-        if len(places) <= 12:
-            for x, y in clipped:
-                self.canvas.line([(x, y), (x, y)], colour, 6.0)
+        self.canvas.line(thinned(clipped), colour, width, opacity)
+        for place in clipped if len(clipped) <= FEW else ():
+            self.canvas.line([place, place], colour, 6.0)
 
     def _legend(self) -> None:
         right = self.right
         for curve in reversed(self.curves):
             name = NAMES[curve.split]
-            self.canvas.text(name, (right, self.top - 24), LABEL + 1, INK, align=1)
+            self.canvas.text(name, (right, self.top - ABOVE), LABEL + 1, INK, align=1)
             right -= text_width(name, LABEL + 1) + 8
-            y = self.top - 24 - LABEL / 2
+            y = self.top - ABOVE - LABEL / 2
             self.canvas.line([(right - 20, y), (right, y)], COLOURS[curve.split], 3.0)
             right -= 20 + 22
 

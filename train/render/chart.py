@@ -52,13 +52,12 @@ def legend(name: str, values: Mapping[tuple[str, Split], float]) -> Text:
 
 def shown(histories: Mapping[Split, History], recent: bool) -> dict[Split, list[Point]]:
     """The points to draw; of validation, where only recent steps are, those since the first."""
-    if not recent:
-        return {split: history.all() for split, history in histories.items()}
     trained = histories["train"].recent() if "train" in histories else []
     since = trained[0].step if trained else 0.0
     found: dict[Split, list[Point]] = {}
     for split, history in histories.items():
-        found[split] = [point for point in history.recent() if point.step >= since]
+        last = [point for point in history.recent() if point.step >= since]
+        found[split] = last if recent else history.all()
     return {split: points for split, points in found.items() if points}
 
 

@@ -59,18 +59,18 @@ def line(event: Event, watched: Watched) -> str:
         case Note(text=text):
             return text
         case Ended(step=step, reason=reason, seconds=seconds, values=values):
-            ending = f"ended after {step:,} steps in {words.duration(seconds)}: {reason}"
-            return "  ".join(filter(None, [ending, words.values(values)]))
+            ending = f"ended after {words.many(step, 'step')} in {words.duration(seconds)}"
+            return "  ".join(filter(None, [f"{ending}: {reason}", words.values(values)]))
 
 
 def _beginning(event: Started) -> str:
-    facts = [f"{event.epochs:,} epochs"]
+    facts = [words.many(event.epochs, "epoch")]
     if event.steps is not None:
-        facts.append(f"{event.steps:,} steps")
+        facts.append(words.many(event.steps, "step"))
     if event.step:
         facts.append(f"from step {event.step:,} on")
     if event.parameters:
-        facts.append(f"{event.parameters:,} parameters")
+        facts.append(words.many(event.parameters, "parameter"))
     if event.device:
         facts.append(f"on {event.device}")
     return f"{event.name}: {', '.join(facts)}"

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from rich.table import Table
 from rich.text import Text
+from textual.markup import escape
 from textual.widget import Widget
 
 from . import words
@@ -17,13 +18,13 @@ from .chart import AXIS, LABELS, STYLES, chart, legend
 from .health import Health
 from .watched import Watched
 
+FLAME, DONE, WARNING = "#f2913d", "#6cc070", "#e5c07b"
 STATE_STYLES = {
     "starting": LABELS,
     "training": STYLES["train"],
     "validating": STYLES["valid"],
-    "done": "#6cc070",
+    "done": DONE,
 }
-WARNING = "#e5c07b"
 ROOMY = 60
 """From this width on, bars say how much of them is full."""
 
@@ -44,8 +45,9 @@ class View:
         return list(self.watched.histories)
 
     def selected(self) -> str:
-        """The metric that is plotted: the chosen one, or the first."""
-        return self.metric or next(iter(self.metrics()), "")
+        """The metric that is plotted: the chosen one, if the run has it, or the first."""
+        names = self.metrics()
+        return self.metric if self.metric in names else next(iter(names), "")
 
 
 class Part(Widget):
@@ -61,14 +63,12 @@ class Header(Part):
 
     def render(self) -> Text:
         watched, view = self.view.watched, self.view
-        line = Text(" ▲ ", "bold #f2913d", no_wrap=True, overflow="ellipsis")
-        line.append(watched.started.name or "brimstone", "bold")
-        stopping = view.stopping and watched.state != "done"
+        line = Text(" ▲ ", f"bold {FLAME}", no_wrap=True, overflow="ellipsis")
+        line.append(watched.started.name or "brimstone")
         state, style = watched.state, STATE_STYLES[watched.state]
-        line.append("  ● ", WARNING if stopping else style)
-        line.append(
-            "stopping after this step" if stopping else state, WARNING if stopping else style
-        )
+        if view.stopping and state != "done":
+            state, style = "stopping after this step", WARNING
+        line.append(f"  ● {state}", style)
         if watched.started.device:
             line.append(f"  on {watched.started.device}", LABELS)
         return line
@@ -79,7 +79,7 @@ class Plot(Part):
 
     def render(self) -> Text:
         view, name = self.view, self.view.selected()
-        self.border_title = name
+        self.border_title = escape(name)
         self.border_subtitle = "recent" if view.recent else "all steps"
         histories = view.watched.histories.get(name, {})
         columns, rows = self.size
@@ -153,7 +153,7 @@ class Gauges(Part):
             run += f"  {words.duration(left)} left"
         rows = [
             (split, STYLES[split], done / of if of else 0.0, words.place(done, of)),
-            ("run", "#6cc070", watched.done or 0.0, run),
+            ("run", DONE, watched.done or 0.0, run),
         ]
         return Text("\n").join(self._bar(*row) for row in rows)
 

@@ -76,10 +76,6 @@ class Watched:
             return None
         return self._spent / (self.step - first) * max(0, total - self.step)
 
-    def named(self, split: Split) -> dict[str, float]:
-        """The latest values of training or of validation."""
-        return {name: value for (name, of), value in self.values.items() if of == split}
-
     def _progress(self, event: Progress) -> None:
         self.batch, self.epoch = event, event.epoch
         self.state = "training" if event.split == "train" else "validating"

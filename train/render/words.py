@@ -53,6 +53,11 @@ def amount(size: float) -> str:
     return f"{size:.1f} {UNITS[power]}" if power else f"{size:.0f} B"
 
 
+def many(number: int, what: str) -> str:
+    """So many things."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
 def place(done: int, of: int | None) -> str:
     """How many are done, of how many."""
     return f"{done:,}/{of:,}" if of is not None else f"{done:,}"
