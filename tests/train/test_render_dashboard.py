@@ -153,6 +153,9 @@ def test_events_can_be_sent_whatever_their_values_are() -> None:
         assert pickle.loads(pickle.dumps(portable(event))) == event
 
 
+BACKGROUND = {"TERM": "xterm-of-another-program"}
+
+
 @pytest.mark.parametrize(
     ("terminals", "environment", "textual", "kind"),
     [
@@ -160,6 +163,7 @@ def test_events_can_be_sent_whatever_their_values_are() -> None:
         (True, {}, False, Bars),
         (True, {"TERM": "dumb"}, True, Lines),
         (True, {"CI": "true"}, True, Lines),
+        (True, BACKGROUND, True, Lines),
         (False, {}, True, Lines),
     ],
 )
@@ -175,6 +179,7 @@ def test_what_suits_a_terminal(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(choose, "_terminal", lambda stream: terminals)
+    monkeypatch.setattr(choose, "_in_background", lambda: environment == BACKGROUND)
     monkeypatch.setattr(choose, "find_spec", lambda name: textual or None)
     assert type(chosen_renderer()) is kind
 

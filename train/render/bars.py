@@ -23,7 +23,8 @@ from .lines import line
 from .renderer import Renderer
 from .watched import Watched
 
-FRAMES_A_SECOND = 8
+FRAMES_A_SECOND = 4
+"""Each takes the interpreter a millisecond or two from the thread that trains."""
 WIDEST = 48
 
 

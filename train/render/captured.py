@@ -24,6 +24,11 @@ class Captured(TextIOBase):
         self._tell, self._line = tell, ""
         self._lines = deque[str](maxlen=LINES)
 
+    @property
+    def encoding(self) -> str:
+        """What programs ask for that want to know what they can print."""
+        return "utf-8"
+
     def writable(self) -> bool:
         return True
 

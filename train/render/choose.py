@@ -37,10 +37,18 @@ def chosen_renderer(which: str = "auto") -> Renderer:
 
 def _best() -> str:
     able = os.environ.get("TERM", "dumb") not in ("", "dumb") and not os.environ.get("CI")
-    if not able or not _terminal(sys.stdout):
+    if not able or not _terminal(sys.stdout) or _in_background():
         return "lines"
     everywhere = all(map(_terminal, (sys.stdin, sys.__stdin__, sys.__stderr__)))
     return "dashboard" if everywhere and find_spec("textual") is not None else "bars"
+
+
+def _in_background() -> bool:
+    """Whether the terminal is another program's, so that keys are for that one."""
+    try:
+        return os.tcgetpgrp(0) != os.getpgrp()
+    except OSError:  # it is nobody's in particular
+        return False
 
 
 def _terminal(stream: object) -> bool:
