@@ -1,10 +1,10 @@
 """A convolutional network learns to read digits of 8 by 8 pixels, with the Learner.
 
-`pip install 'brimstone[demo]'` brings scikit-learn, which has the digits.
+`pip install 'brimstone[interop]'` brings scikit-learn, which has the digits.
 """
 
 import numpy as np
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits  # pyright: ignore[reportMissingImports]
 
 import brimstone as bs
 from brimstone import nn, train

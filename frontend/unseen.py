@@ -137,7 +137,9 @@ def _looking(name: str) -> Any:
     inherited = getattr(tuple, name)
 
     def method(self: UnseenShape, *args: Any) -> Any:
-        return inherited(self._looked(), *args)
+        # In another such shape C would find what stands for a size, and no number.
+        plain = [each._looked() if isinstance(each, UnseenShape) else each for each in args]
+        return inherited(self._looked(), *plain)
 
     method.__name__ = name
     return method

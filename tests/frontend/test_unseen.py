@@ -341,3 +341,15 @@ def test_what_is_refused_with_open_sizes_is_not_tried_with_them_again() -> None:
     assert len(traced) == 4
     with pytest.raises(bs.ShapeError, match=r"20 elements do not fit the shape \[3, -1\]"):
         bs.jit(lambda x: x.reshape(3, -1))(rows(5))
+
+
+def test_two_shapes_are_compared_by_their_numbers() -> None:
+    def compared(x: Any, y: Any) -> Any:
+        one, other = x.shape, y.shape
+        found = [one == other, one != other, one < other, one <= other, one > other, other in [one]]
+        return x + y, [*found, {one: 1}.get(other), one + other]
+
+    for other in ((7, 3), (7, 1), (7, 4)):
+        x, y = bs.ones((7, 3))[:, :1], bs.ones(other)
+        expected = compared(x, y)[1]
+        assert bs.jit(compared)(x, y)[1] == expected
