@@ -104,7 +104,7 @@ class Sizes:
         if isinstance(size, int) or any(size is each for x in self.params for each in x.shape):
             return True
         if isinstance(size, Symbol):
-            return False
+            return self._multiple(size) is not None
         if not isinstance(size, Atom):
             return all(self.knows(atom) for atoms in size.terms for atom in atoms)
         parts = size.parts
@@ -121,9 +121,19 @@ class Sizes:
                     return extent
         return None
 
+    def _multiple(self, size: Symbol) -> tuple[Dim, int] | None:
+        """An extent that is so many times a size, as that of an axis that was merged is."""
+        for each in [each for param in self.params for each in param.shape]:
+            if isinstance(each, Dim) and not isinstance(each, Atom) and [*each.terms] == [(size,)]:
+                return each, each.terms[size,]
+        return None
+
     def _computed(self, size: Dim) -> AnyValue:
         if isinstance(size, Symbol):
-            raise Unnamed(f"no array has the size {size}")
+            merged = self._multiple(size)
+            if merged is None:
+                raise Unnamed(f"no array has the size {size}")
+            return self._folded(tile.BinaryKind.DIVIDE, [self.scalar(each) for each in merged])
         if not isinstance(size, Atom):
             terms = [self._product(by, atoms) for atoms, by in size.terms.items()]
             return self._folded(tile.BinaryKind.ADD, terms)

@@ -74,6 +74,7 @@ LAYOUTS: dict[str, tuple[Callable[..., Any], *tuple[str, ...]]] = {
     "heads": (contract((0, 2), (0, 2), (3,), (3,)), "2 m l k f32", "2 n l k f32"),
     "two summed": (contract((), (), (1, 2), (0, 1)), "m 3 k f32", "3 k n f32"),
     "two summed, crossed": (contract((), (), (2, 0), (0, 1)), "3 m k f32", "k 3 n f32"),
+    "two merged": (contract((), (), (0, 1), (0, 1)), "k 48 m f32", "k 48 n f32"),
     "two free": (contract((), (), (2,), (0,)), "m 2 k f32", "k n 3 f32"),
     "nothing summed": (contract((), (), (), ()), "m k f32", "n f32"),
     "fixed": (contract((), (), (1,), (0,)), "7 19 f32", "19 11 f32"),

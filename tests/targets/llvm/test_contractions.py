@@ -24,8 +24,8 @@ from kit.tiling import arrays_for, kernel, sizes_of
 LIMITS = {"chunk": 24, "alone": 256, "few": 3, "beside": 2, "kept": 64}
 """Small sizes reach all branches; blocks are those of this processor."""
 COMPILED = [
-    "nn", "nt", "tn", "heads", "two free", "vector, matrix", "vector, rows", "columns, vector",
-    "outer", "maps", "bf16", "f16 to f32", "f64", "i8 to i32",
+    "nn", "nt", "tn", "heads", "two merged", "two free", "vector, matrix", "vector, rows",
+    "columns, vector", "outer", "maps", "bf16", "f16 to f32", "f64", "i8 to i32",
 ]  # fmt: skip
 
 
