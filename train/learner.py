@@ -20,8 +20,9 @@ from ..frontend.nonfinite import nonfinite_origin
 from .events import Listener
 from .measures import Metric, Tally, items_of, second_of
 from .precision import PRECISIONS, Precision
-from .run import Plan, Run, Running, Source
+from .run import Plan, Run, Running
 from .saving import Saving
+from .source import Source
 from .state import Optimiser, State, begin
 from .step import Loss, NanPolicy, Recipe, Report
 

@@ -7,10 +7,9 @@ Never: a wait for the device: the numbers of a step are read while the next one 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -21,14 +20,12 @@ from .events import Ended, EpochEnded, Event, Listener, Progress, Split, Started
 from .interrupt import Interrupted, finishing_steps
 from .measures import items_of
 from .saving import Position, Saver, Saving
+from .source import Source, batches_left, batches_of, length_of, state_of
 from .state import State
 from .step import Report
 
 if TYPE_CHECKING:
     from .learner import Learner
-
-Source = Iterable[Any] | Callable[[int], Iterable[Any]]
-"""Batches, or a function from the number of an epoch to its batches."""
 
 BEHIND = 1
 """How many steps the numbers that are read lie behind those that are started."""
@@ -118,19 +115,20 @@ class Running:
         """The steps of an epoch that are left, and the validation after them."""
         began = monotonic()
         self.tally = self.learner.tally(self.position.sums)
-        for batch in _of_epoch(self.plan.data, self.position):
+        steps = length_of(self.plan.data)
+        for batch in batches_left(self.plan.data, self.position):
             self._step(batch)
             if interrupted.asked:
                 self.stopped = self.stopped or "interrupted"
-            if self.stopped:
-                break
+            if self.stopped and self.position.place != steps:
+                self._catch_up(0)
+                return
         self._catch_up(0)
-        if self.stopped and not _is_over(self.plan.data, self.position):
-            return
+        after = self.position.next_epoch(state_of(self.plan.data))
         self._epoch_ended("train", self.tally.values(), began)
         if self.plan.valid is not None:
             self._validate(self.plan.valid)
-        self.position = self.position.next_epoch()
+        self.position = after
         self.tally = self.learner.tally()
         if self.saver is not None and self.saver.wants(self.position, at_end=True):
             self._save()
@@ -138,7 +136,7 @@ class Running:
     def _step(self, batch: Any) -> None:
         position = self.position
         self.state, report = self.learner.step(self.state, batch, position.step)
-        self.position = position.next_step(_state_of(self.plan.data))
+        self.position = position.next_step(state_of(self.plan.data))
         self.pending.append(_Pending(self.position.step, self.position.place, batch, report))
         self._catch_up(BEHIND)
         if self.saver is not None and self.saver.wants(self.position, at_end=False):
@@ -146,7 +144,7 @@ class Running:
 
     def _catch_up(self, behind: int) -> None:
         """Read the numbers of all started steps but the last `behind`."""
-        steps, tally = _length(self.plan.data), self.tally
+        steps, tally = length_of(self.plan.data), self.tally
         while len(self.pending) > behind:
             each = self.pending.popleft()
             if self.learner.recipe.nan == "raise" and not each.report.finite.item():
@@ -171,8 +169,8 @@ class Running:
     def _validate(self, source: Source) -> None:
         """The batches that nothing is learned from."""
         tally, began = self.learner.tally(), monotonic()
-        steps = _length(source)
-        for place, batch in enumerate(_batches(source, self.position.epoch), 1):
+        steps = length_of(source)
+        for place, batch in enumerate(batches_of(source, self.position.epoch), 1):
             self.learner.measure(self.state.model, batch, tally)
             self._progress(
                 "valid", self.position.step, place, steps, tally.averages(), items_of(batch)
@@ -209,39 +207,9 @@ class Running:
 
     def _started(self) -> Started:
         model, position = self.state.model, self.position
-        length, device = _length(self.plan.data), str(current_device())
+        length, device = length_of(self.plan.data), str(current_device())
         steps = None if length is None else length * self.plan.epochs
         return Started(
             self.plan.name, self.plan.epochs, steps, position.step, position.epoch, count_of(model),
             device, repr(model), tuple(self.history),
         )  # fmt: skip
-
-
-def _batches(source: Source, epoch: int) -> Iterable[Any]:
-    return source(epoch) if callable(source) else source
-
-
-def _of_epoch(source: Source, position: Position) -> Iterator[Any]:
-    """The batches of an epoch that are left: a loader goes on by itself, of others the batches that
-    have been are left out."""
-    if hasattr(source, "restore"):
-        if position.data is not None:
-            source.restore(position.data)  # pyright: ignore[reportAttributeAccessIssue]
-        return iter(_batches(source, position.epoch))
-    return islice(_batches(source, position.epoch), position.place, None)
-
-
-def _state_of(source: Source) -> Any:
-    """Where a loader is, if it can go on there."""
-    return source.state() if hasattr(source, "restore") else None  # pyright: ignore[reportAttributeAccessIssue]
-
-
-def _length(source: Source) -> int | None:
-    """How many batches an epoch has, if somebody knows."""
-    return len(source) if hasattr(source, "__len__") else None  # pyright: ignore[reportArgumentType]
-
-
-def _is_over(source: Source, position: Position) -> bool:
-    """Whether an epoch that was stopped had no batch left."""
-    steps = _length(source)
-    return steps is not None and position.place >= steps

@@ -77,6 +77,16 @@ def digest(run: Any) -> str:
     return sha256(b"".join(weights(run))).hexdigest()
 
 
+def stopping_at(step: int) -> Any:
+    """A listener that stops a run after a step."""
+
+    def stop(event: Any) -> train.Stop | None:
+        is_there = isinstance(event, train.Progress) and event.step >= step
+        return train.Stop("for a test") if is_there else None
+
+    return stop
+
+
 class Told(list[Any]):
     """A listener that keeps what it is told."""
 

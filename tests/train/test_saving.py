@@ -10,21 +10,13 @@ import pytest
 import brimstone as bs
 from brimstone import nn, train
 from brimstone.train.saving import Position, Record, files
-from kit.training import Momentum, Told, data, loss, model, weights
+from kit.training import Momentum, Told, data, loss, model, stopping_at, weights
 
 BATCHES = data()
 
 
 def learner(**options: Any) -> train.Learner:
     return train.Learner(loss, Momentum(), **options)
-
-
-def stopping_at(step: int) -> Any:
-    def stop(event: Any) -> train.Stop | None:
-        is_there = isinstance(event, train.Progress) and event.step >= step
-        return train.Stop("for a test") if is_there else None
-
-    return stop
 
 
 @pytest.mark.parametrize("accumulate", [1, 3])

@@ -31,9 +31,9 @@ class Position:
         """One batch later."""
         return replace(self, step=self.step + 1, place=self.place + 1, data=data)
 
-    def next_epoch(self) -> Position:
+    def next_epoch(self, data: Any) -> Position:
         """At the beginning of the next epoch."""
-        return replace(self, epoch=self.epoch + 1, place=0, sums={})
+        return replace(self, epoch=self.epoch + 1, place=0, data=data, sums={})
 
     def told(
         self, history: Sequence[EpochEnded], sums: Mapping[str, Sequence[float]] | None = None
