@@ -1,6 +1,6 @@
 """Training: the `Learner`, optimisers, schedules, metrics, checkpoints, and who listens."""
 
-from . import metrics, schedules
+from . import log, metrics, render, schedules
 from .averages import EMA, AverageState
 from .clipping import clip_by_global_norm, clip_by_norm, clip_by_value, global_norm
 from .events import Ended, EpochEnded, Event, Listener, Note, Progress, Saved, Started, Stop

@@ -1,0 +1,68 @@
+"""The examples run, and what they train has learned."""
+
+import runpy
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import brimstone as bs
+
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(autouse=True)
+def on_the_cpu() -> Iterator[None]:
+    with bs.device("cpu"):
+        yield
+
+
+def example(name: str) -> dict[str, Any]:
+    """The names of an example, whose `main` is not run yet."""
+    return runpy.run_path(str(EXAMPLES / f"{name}.py"))
+
+
+def test_regression() -> None:
+    run = example("regression")["main"]()
+    assert run.history[-1].values["loss"] < 0.02
+
+
+def test_points_on_a_ring() -> None:
+    radius = example("gan")["main"](steps=1000)
+    assert 0.8 < radius.mean().item() < 1.2
+
+
+def test_sentences_that_praise() -> None:
+    run = example("text_classification")["main"]()
+    assert run.history[-1].values["accuracy"] > 0.97
+
+
+def test_letters() -> None:
+    run = example("character_gpt")["main"](steps=30, batch=4, length=16, width=32, layers=1)
+    assert run.history[0].values["loss"] < 4.7
+
+
+def test_images_in_folders() -> None:
+    pytest.importorskip("PIL", reason="Pillow is not installed; it comes with the extra `images`")
+    run = example("image_folder")["main"]()
+    assert run.history[-1].values["accuracy"] > 0.9
+
+
+def test_digits() -> None:
+    pytest.importorskip("sklearn", reason="scikit-learn comes with the extra `interop`")
+    run = example("digits")["main"](epochs=4)
+    assert run.history[-1].values["accuracy"] > 0.93
+
+
+def test_a_kernel_of_ones_own() -> None:
+    run = example("custom_kernel")["main"]()
+    assert run.history[-1].values["loss"] < 0.05 * run.history[0].values["loss"]
+
+
+def test_a_renderer_of_ones_own(capsys: pytest.CaptureFixture[str]) -> None:
+    skyline = example("custom_renderer")["main"]()
+    assert skyline.losses[-1] < skyline.losses[0]
+    assert capsys.readouterr().out.startswith("█")
