@@ -123,10 +123,8 @@ class Learner:
         """
         if epochs < 0:
             fail(ArgumentError, "fit", "a number of epochs is not negative", epochs)
-        running = Running(self, Plan(name, epochs, data, valid, listeners), self.begin(model))
-        if saving is not None:
-            running.keep(saving)
-        return running.run()
+        plan = Plan(name, epochs, data, valid, listeners)
+        return Running(self, plan, self.begin(model)).run(saving)
 
     def explain_failure(self, state: State, batch: Any) -> str:
         """Which operation made the loss of a batch NaN or infinite, and at which line."""

@@ -83,22 +83,16 @@ class Running:
         self.stopped = ""
         self.began = self.resumed = monotonic()
 
-    def keep(self, saving: Saving) -> None:
-        """Write checkpoints; go on from the last one that is whole."""
-        self.saver = Saver(saving)
-        found = self.saver.latest(self.state) if saving.resume else None
-        if found is not None:
-            self.state, self.position = found
-            self.history = list(self.position.history)
-
-    def run(self) -> Run:
+    def run(self, saving: Saving | None) -> Run:
         """All epochs, or as many as there are before somebody stops the run."""
-        with finishing_steps() as interrupted, ExitStack() as open_listeners:
+        with finishing_steps() as interrupted, ExitStack() as opened:
+            if saving is not None:
+                self.saver = opened.enter_context(Saver(saving))
+                if saving.resume:
+                    self._resume(self.saver)
             for listener in self.plan.listeners:
                 if hasattr(listener, "__enter__"):
-                    open_listeners.enter_context(listener)  # pyright: ignore[reportArgumentType]
-            if self.saver is not None:
-                open_listeners.callback(self.saver.close)
+                    opened.enter_context(listener)  # pyright: ignore[reportArgumentType]
             self._tell(self._started())
             while self.position.epoch < self.plan.epochs and not self.stopped:
                 self._epoch(interrupted)
@@ -110,6 +104,13 @@ class Running:
             values = self.history[-1].values if self.history else {}
             self._tell(Ended(self.position.step, reason, monotonic() - self.began, values))
         return Run(self.state, reason, self.history)
+
+    def _resume(self, saver: Saver) -> None:
+        """Go on from the last checkpoint that is whole."""
+        found = saver.latest(self.state)
+        if found is not None:
+            self.state, self.position = found
+            self.history = list(self.position.history)
 
     def _epoch(self, interrupted: Interrupted) -> None:
         """The steps of an epoch that are left, and the validation after them."""

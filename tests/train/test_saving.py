@@ -76,7 +76,79 @@ def test_when_checkpoints_are_written_and_which_stay(tmp_path: Path) -> None:
     assert {each.name for each in found[0].iterdir()} == {"state.safetensors", "run.json"}
     none = train.Saving(tmp_path / "none", epochs=False)
     learner().fit(model(), BATCHES, saving=none)
-    assert not (tmp_path / "none").exists()
+    assert files.checkpoints(tmp_path / "none" / "checkpoints") == []
+
+
+class Rising:
+    """1 after the first validation, 2 after the next."""
+
+    validations = 0
+
+    def reset(self) -> None:
+        pass
+
+    def update(self, outputs: Any, targets: Any) -> None:
+        pass
+
+    def value(self) -> float:
+        self.validations += 1
+        return self.validations // 2
+
+
+def test_the_best_checkpoint_is_the_one_that_was_measured(tmp_path: Path) -> None:
+    saving = train.Saving(tmp_path, every=3, keep=train.KeepBest("valid.rising"))
+    made = learner(metrics={"rising": Rising()})
+    made.fit(model(), BATCHES, epochs=2, valid=BATCHES[:1], saving=saving)
+    kept = [files.step_of(each) for each in files.checkpoints(tmp_path / "checkpoints")]
+    assert kept == [8, 16]
+
+
+def test_checkpoints_of_another_run_are_not_gone_on_from(tmp_path: Path) -> None:
+    learner().fit(model(), BATCHES, epochs=3, saving=train.Saving(tmp_path))
+    learner().fit(model(), BATCHES, saving=train.Saving(tmp_path, resume=False))
+    told = Told()
+    learner().fit(model(), BATCHES, listeners=[told], saving=train.Saving(tmp_path))
+    assert told[0].step == 8
+    assert len(files.checkpoints(tmp_path / "checkpoints")) == 1
+
+
+def test_what_is_saved_is_not_saved_again(tmp_path: Path) -> None:
+    told, again, saving = Told(), Told(), train.Saving(tmp_path)
+    stop = stopping_at(8)
+    learner().fit(model(), BATCHES, epochs=2, listeners=[told, stop], saving=saving)
+    learner().fit(model(), BATCHES, listeners=[again], saving=saving)
+    assert [type(event) for event in [*told, *again]].count(train.Saved) == 1
+
+
+def test_one_run_at_a_time_has_a_folder(tmp_path: Path) -> None:
+    saving = train.Saving(tmp_path)
+    inner: list[str] = []
+
+    def begin_another(event: Any) -> None:
+        if isinstance(event, train.Started):
+            with pytest.raises(ValueError, match="another run is writing") as caught:
+                learner().fit(model(), BATCHES, saving=saving)
+            inner.append(str(caught.value))
+
+    for _ in range(2):
+        learner().fit(model(), BATCHES, listeners=[begin_another], saving=saving)
+    assert len(inner) == 2
+
+
+def test_a_folder_that_is_none_is_refused_before_anything_is_trained(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ValueError, match=r"no checkpoint can be written: (?s:.*)Not a directory"):
+        learner().fit(model(), BATCHES, saving=train.Saving(tmp_path / "file"))
+
+
+@pytest.mark.parametrize("place", [bs.asarray(3), float("nan")], ids=["a tensor", "nan"])
+def test_a_loader_whose_place_is_no_json_is_refused(tmp_path: Path, place: Any) -> None:
+    class Odd(Counting):
+        def state(self) -> Any:
+            return {"place": place}
+
+    with pytest.raises(ValueError, match="the place of the loader is no JSON: "):
+        learner().fit(model(), Odd(), saving=train.Saving(tmp_path))
 
 
 def records(*values: float) -> list[Record]:
@@ -195,11 +267,16 @@ def test_a_disk_that_is_full_ends_nothing(tmp_path: Path, monkeypatch: Any) -> N
 
 
 def test_positions_round_trip() -> None:
-    event = train.EpochEnded("valid", 3, 40, {"loss": float("inf")}, 1.5)
-    position = Position(41, 4, 1, {"seed": 3}, {"loss": (2.0, 4.0)}, (event,))
-    text = json.dumps(position.as_json())
-    assert Position.of_json(json.loads(text)).values() == {"valid.loss": float("inf")}
-    assert Position.of_json(json.loads(text)).step == 41
+    values = {"loss": float("inf"), "accuracy": float("nan")}
+    events = tuple(train.EpochEnded("valid", 3, step, values, 1.5) for step in (40, 41))
+    position = Position(41, 4, 1, {"seed": 3}, {"loss": (float("-inf"), 4.0)}, events)
+    text = json.dumps(position.as_json(), allow_nan=False)
+    found = Position.of_json(json.loads(text))
+    assert repr(found.history) == repr(position.history)
+    assert found.sums == {"loss": [float("-inf"), 4.0]}
+    assert (found.step, found.epoch, found.place, found.data) == (41, 4, 1, {"seed": 3})
+    assert found.values()["valid.loss"] == float("inf")
+    assert Position(40, history=events[1:]).values() == {}
 
 
 def test_dtypes_and_devices_are_those_of_the_model(tmp_path: Path) -> None:

@@ -1,20 +1,17 @@
 """A log as JSON lines: an object a row.
 
 Comes in: events. Goes out: `metrics.jsonl`.
-Never: a token that is not JSON: NaN and the infinities are strings, as in protobuf's JSON.
+Never: a token that is not JSON: NaN and the infinities are strings.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from math import isfinite, isnan
-from typing import Any
 
+from ..numbers import heard, told
 from .row import Row
 from .text_log import TextLog
-
-SPECIAL = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 
 
 class JsonLinesLog(TextLog):
@@ -38,16 +35,3 @@ def rows_of(lines: Iterable[str]) -> Iterator[Row]:
         found = json.loads(line)
         values = {name: heard(value) for name, value in found["values"].items()}
         yield Row(found["step"], found["epoch"], found["split"], found["scope"], values)
-
-
-def told(value: float) -> Any:
-    """A number as JSON has it."""
-    value = float(value)
-    if isfinite(value):
-        return value
-    return "NaN" if isnan(value) else "Infinity" if value > 0 else "-Infinity"
-
-
-def heard(value: Any) -> float:
-    """The number that JSON has so."""
-    return SPECIAL[value] if isinstance(value, str) else float(value)

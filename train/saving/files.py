@@ -33,22 +33,24 @@ def write(folder: Path, arrays: Mapping[str, Any], position: Position) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"{_PREFIX}{position.step:09d}"
     aside = folder / f".{target.name}.{os.getpid()}{_ASIDE}"
+    before = aside.with_suffix(f".before{_ASIDE}")
     shutil.rmtree(aside, ignore_errors=True)
     aside.mkdir()
     try:
         safetensors.save(aside / TENSORS, arrays)
         rest = {"format": FORMAT, "checksum": _checksum(aside / TENSORS), **position.as_json()}
         with open(aside / REST, "w", encoding="utf-8") as file:
-            json.dump(rest, file, indent=1)
+            json.dump(rest, file, indent=1, allow_nan=False)
             file.flush()
             os.fsync(file.fileno())
         _flush(aside)
-        if target.exists():  # the same step again, after going on from an earlier one
-            shutil.rmtree(target)
+        if target.exists():  # the same step again: at the end of the epoch, or of another run
+            os.rename(target, before)
         os.rename(aside, target)
         _flush(folder)
     finally:
         shutil.rmtree(aside, ignore_errors=True)
+        shutil.rmtree(before, ignore_errors=True)
     return target
 
 
@@ -79,7 +81,7 @@ def position_of(rest: Mapping[str, Any]) -> Position:
     """Where a run was, from what a checkpoint says; else `Damaged`."""
     try:
         return Position.of_json(rest)
-    except (KeyError, TypeError, AttributeError) as problem:
+    except (KeyError, TypeError, ValueError, AttributeError) as problem:
         raise Damaged(f"{REST} lacks something: {problem!r:.80}") from None
 
 

@@ -6,11 +6,12 @@ Never: a tensor; those are the `State`'s.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from ..events import EpochEnded
+from ..numbers import heard, told
 
 
 @dataclass(frozen=True)
@@ -42,19 +43,32 @@ class Position:
         return replace(self, history=tuple(history), sums=self.sums if sums is None else sums)
 
     def values(self) -> dict[str, float]:
-        """The latest values: `train.loss`, `valid.accuracy`."""
-        found: dict[str, float] = {}
-        for event in self.history:
-            found |= {f"{event.split}.{name}": value for name, value in event.values.items()}
-        return found
+        """What was measured after this very step: `train.loss`, `valid.accuracy`."""
+        return {
+            f"{event.split}.{name}": value
+            for event in self.history
+            if event.step == self.step
+            for name, value in event.values.items()
+        }
 
     def as_json(self) -> dict[str, Any]:
         """The same for a file."""
-        return asdict(self) | {"history": [asdict(event) for event in self.history]}
+        known = {each.name: getattr(self, each.name) for each in fields(self)}
+        sums = {name: [told(each) for each in pair] for name, pair in self.sums.items()}
+        history = [{**vars(event), "values": _each(told, event.values)} for event in self.history]
+        return known | {"sums": sums, "history": history}
 
     @staticmethod
     def of_json(found: Mapping[str, Any]) -> Position:
         """What `as_json` gave."""
         known = {each.name: found[each.name] for each in fields(Position)}
-        history = [EpochEnded(**event) for event in found["history"]]
-        return Position(**{**known, "history": tuple(history)})
+        sums = {name: [heard(each) for each in pair] for name, pair in found["sums"].items()}
+        history = [
+            EpochEnded(**event | {"values": _each(heard, event["values"])})
+            for event in found["history"]
+        ]
+        return Position(**known | {"sums": sums, "history": tuple(history)})
+
+
+def _each(change: Callable[[Any], Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: change(value) for name, value in values.items()}

@@ -7,6 +7,8 @@ Never: a wait for the disk in a step, unless the write before is still going on.
 
 from __future__ import annotations
 
+import json
+import os
 import warnings
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -20,6 +22,7 @@ from ...frontend.tree import flatten
 from ..events import Note, Saved
 from ..state import State
 from .files import Damaged, checkpoints, position_of, read, read_rest, remove, step_of, sweep, write
+from .lock import locked
 from .position import Position
 from .strategies import KeepLast, Record, Strategy
 
@@ -32,7 +35,8 @@ class Saving:
     """Where checkpoints are written, when, and which stay.
 
     They are written after each epoch, unless `epochs` is false, and `every` so many steps. A run
-    goes on from the last one that is whole, unless `resume` is false.
+    goes on from the last one that is whole, unless `resume` is false. Once it has written one,
+    checkpoints that it does not come from are deleted. One run at a time has the folder.
     """
 
     folder: str | Path
@@ -55,8 +59,22 @@ class Saver:
 
     def __init__(self, saving: Saving) -> None:
         self.folder, self.saving = Path(saving.folder) / FOLDER, saving
-        self._writer: ThreadPoolExecutor | None = None
+        self._lock = locked(self.folder)
+        sweep(self.folder)
+        self._writer = ThreadPoolExecutor(1, "checkpoints")
         self._running: Future[Path] | None = None
+        self._past = set[int]()
+        """The steps of the checkpoints that are of this run."""
+        self._saved: tuple[int, int] | None = None
+        """The step and epoch of the last of them."""
+
+    def __enter__(self) -> Saver:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Wait for what was begun, and begin nothing more."""
+        self._writer.shutdown()
+        os.close(self._lock)
 
     def wants(self, position: Position, at_end: bool) -> bool:
         """Whether a checkpoint is due: at the end of an epoch, or after a step."""
@@ -67,15 +85,16 @@ class Saver:
     def save(self, state: State, position: Position) -> Iterator[Saved | Note]:
         """Begin to write a checkpoint; say what became of the one before."""
         yield from self.written()
-        if self._writer is None:
-            sweep(self.folder)
-            self._writer = ThreadPoolExecutor(1, "checkpoints")
+        place = position.step, position.epoch
+        if place == self._saved:
+            return
+        _expect_json(position.data)
         leaves, structure = flatten(state)
         # The arrays share the memory of the tensors, which is then not taken for what comes next.
         arrays = {
             path: leaf.numpy() for path, leaf in zip(paths_of(structure), leaves, strict=True)
         }
-        self._running = self._writer.submit(self._write, arrays, position)
+        self._saved, self._running = place, self._writer.submit(self._write, arrays, position)
 
     def written(self) -> Iterator[Saved | Note]:
         """Wait for what was begun; say what became of it."""
@@ -85,36 +104,37 @@ class Saver:
         try:
             path = running.result()
         except OSError as problem:
+            self._saved = None
             text = f"a checkpoint could not be written: {problem}"
             warnings.warn(CheckpointWarning(text), stacklevel=5)
             yield Note(text)
         else:
             yield Saved(step_of(path), path)
 
-    def close(self) -> None:
-        """Wait for what was begun, and begin nothing more."""
-        if self._writer is not None:
-            self._writer.shutdown()
-            self._writer = None
-
     def latest(self, like: State) -> tuple[State, Position] | None:
         """The state and position of the last checkpoint that is whole; None where there is none."""
-        for checkpoint in reversed(checkpoints(self.folder)):
+        found = checkpoints(self.folder)
+        for checkpoint in reversed(found):
             try:
                 tensors, position = read(checkpoint)
             except Damaged as problem:
                 text = f"{checkpoint} is damaged, and the one before it is taken: {problem}"
-                warnings.warn(CheckpointWarning(text), stacklevel=4)
+                warnings.warn(CheckpointWarning(text), stacklevel=5)
                 continue
-            return _restored(like, tensors, checkpoint), position
+            state = _restored(like, tensors, checkpoint)
+            self._past = {step_of(each) for each in found if step_of(each) <= position.step}
+            self._saved = position.step, position.epoch
+            return state, position
         return None
 
     def _write(self, arrays: dict[str, Any], position: Position) -> Path:
         path = write(self.folder, arrays, position)
-        known = {step_of(each): each for each in checkpoints(self.folder)}
-        kept = self.saving.keep(list(_records(known.values()))) | {position.step}
-        for step in known.keys() - kept:
-            remove(known[step])
+        self._past.add(position.step)
+        found = {step_of(each): each for each in checkpoints(self.folder)}
+        ours = [found[step] for step in sorted(found.keys() & self._past)]
+        kept = self.saving.keep(list(_records(ours))) & self._past | {position.step}
+        for step in found.keys() - kept:
+            remove(found[step])
         return path
 
 
@@ -125,6 +145,15 @@ def _records(found: Iterable[Path]) -> Iterator[Record]:
             yield Record(step_of(each), position_of(read_rest(each)).values())
         except Damaged:
             continue
+
+
+def _expect_json(data: Any) -> None:
+    """Refuse what a loader says of its place, where a file cannot."""
+    try:
+        json.dumps(data, allow_nan=False)
+    except (TypeError, ValueError) as problem:
+        hint = "`state()` returns dicts, lists, texts and plain numbers"
+        fail(ArgumentError, "fit", f"the place of the loader is no JSON: {problem}", hint=hint)
 
 
 def _restored(like: State, tensors: dict[str, Any], checkpoint: Path) -> State:

@@ -1,6 +1,6 @@
 """Which checkpoints stay when another one is written.
 
-Comes in: what is known of each: its step, and the values that epochs had given by then. Goes out:
+Comes in: what is known of each: its step, and the values of the epoch that ended with it. Goes out:
 the steps of those that stay.
 Never: a file.
 """
@@ -17,7 +17,7 @@ from ...frontend.errors import ArgumentError, fail
 
 @dataclass(frozen=True)
 class Record:
-    """A checkpoint: its step, and the latest values of the run: `valid.accuracy`, `train.loss`."""
+    """A checkpoint: its step, and what was measured after it: `valid.accuracy`, `train.loss`."""
 
     step: int
     values: Mapping[str, float]
@@ -52,7 +52,10 @@ class KeepLast:
 
 @dataclass(frozen=True)
 class KeepBest:
-    """The `count` whose value is least, or largest; the later one where values are equal."""
+    """The `count` whose value is least, or largest; the later one where values are equal.
+
+    One that was written within an epoch has no value, and is never among them.
+    """
 
     value: str = "valid.loss"
     count: int = 1
