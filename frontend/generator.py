@@ -73,6 +73,22 @@ def draw_key(generator: Generator | None = None) -> Node:
     else:
         current.draws += 1
         key = fold_in(current.hidden_key(), constant(current.draws, ir.i64))
+    return _told_apart(key, between)
+
+
+def each_time(key: Node, known: Trace | None) -> Node:
+    """A key that was known where the function `known` was traced, as another one at each step of a
+    loop, and for each element of a vmap, in it."""
+    between: list[Trace] = []
+    current = current_trace()
+    while current is not None and current is not known:
+        between.append(current)
+        current = current.outer
+    return _told_apart(key, between)
+
+
+def _told_apart(key: Node, between: list[Trace]) -> Node:
+    """A key with the counts of the functions that it is used in, the innermost first."""
     for each in reversed(between):
         if each.make_index is not None:
             key = fold_in(key, each.make_index())

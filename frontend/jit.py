@@ -135,7 +135,7 @@ class Jitted:
         if inner is None:
             made = Jitted(within(self.function, around.training), self._roles_of)
             inner = self._surrounded.setdefault(around.training, made)
-        key = around.next_key(str(self.location))
+        key = around.next_key(getattr(self, "__qualname__", type(self.function).__qualname__))
         with unsurrounded():
             return inner(*args, **kwargs, **({} if key is None else {KEY_PARAMETER: key}))
 

@@ -17,6 +17,8 @@ from zlib import crc32
 
 from .errors import TracedValueError, fail
 from .functions.keys import fold_in
+from .generator import each_time
+from .handle import wrap
 from .updates import Updates, collecting
 
 KEY_PARAMETER = "surrounding_key"
@@ -34,11 +36,13 @@ class Surroundings:
         self.counts: dict[str, int] = {}
 
     def next_key(self, name: str) -> Any:
-        """A key for who has this name: another one each time it asks; None for the default's."""
+        """A key for who has this name: another one each time it asks, and at each step of a loop
+        and for each element of a vmap; None for the default's."""
         self.counts[name] = self.counts.get(name, -1) + 1
         if self.key is None:
             return None
-        return fold_in(self.key, crc32(f"{name} {self.counts[name]}".encode()))
+        key = fold_in(self.key, crc32(f"{name} {self.counts[name]}".encode()))
+        return wrap(each_time(key.node, self.updates.trace))
 
 
 class _Current(local):

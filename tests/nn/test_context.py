@@ -156,3 +156,36 @@ def test_randomness_is_the_same_compiled() -> None:
 
     key = bs.random.key(5)
     assert bs.jit(run)(model, X, key).tolist() == pytest.approx(run(model, X, key).tolist())
+
+
+@pytest.mark.parametrize("key", [None, 3])
+def test_noise_differs_from_step_to_step_and_from_element_to_element(key: Any) -> None:
+    model, zeros = Noise(), bs.zeros((3, 2))
+    with nn.training(key):
+        steps = bs.scan(lambda carry, x: (carry, model(x)), bs.asarray(0.0), zeros)[1]
+        elements = bs.vmap(bs.vmap(model))(bs.zeros((2, 2, 2))).reshape((4, 2))
+    for rows in (steps, elements):
+        assert len({tuple(row) for row in rows.tolist()}) == len(rows.tolist())
+
+
+def test_a_key_that_is_given_inside_a_loop_is_taken_as_it_is() -> None:
+    def step(carry: Any, key: Any) -> Any:
+        with nn.training(key):
+            return carry, Noise()(bs.zeros(2))
+
+    keys = bs.random.split(bs.random.key(0), 2)
+    made = bs.scan(step, bs.asarray(0.0), keys)[1].tolist()
+    for key, expected in zip(keys, made, strict=True):
+        assert step(None, key)[1].tolist() == pytest.approx(expected)
+
+
+def test_the_randomness_of_compiled_calls_does_not_depend_on_where_the_code_stands() -> None:
+    made: list[Any] = []
+    here: Any = lambda model, x: model(x)  # noqa: E731
+    there: Any = lambda model, x: model(x)  # noqa: E731
+    for function in (here, there):
+        with nn.training(7):
+            made.append(bs.jit(function)(Noise(), bs.zeros(2)).tolist())
+            made.append(bs.jit(Noise())(bs.zeros(2)).tolist())
+    assert made[:2] == made[2:]
+    assert made[0] != made[1]
