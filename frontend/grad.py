@@ -232,5 +232,5 @@ def _check_scalar(traced: Traced, has_aux: bool) -> None:
     if type_.shape or type_.dtype not in ir.FLOATS:
         fail(
             ShapeError, "grad", f"the function returns {type_}, expected one float",
-            hint="reduce it with `.sum()` or `.mean()`, or use `bs.vjp` or `bs.jacobian`",
+            hint="reduce it with `.sum()` or `.mean()`, or use `bs.vjp` or `bs.jacrev`",
         )  # fmt: skip

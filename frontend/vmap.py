@@ -21,7 +21,7 @@ from .functions.common import as_axis, as_node, broadcast_node
 from .handle import Handle, wrap
 from .node import Node, record
 from .trace import Trace
-from .tree import LEAF, Structure, flatten, leaves_of
+from .tree import LEAF, Structure, container_of, flatten, leaves_of
 
 _BATCHED: Cache[Any, Any] = Cache(4096)
 _UNNAMED = count()
@@ -83,13 +83,22 @@ def _spread(axes: Any, structure: Structure) -> list[int | None]:
     """The axes of a tree's leaves, from a tree of axes that may end earlier."""
     if axes is None or isinstance(axes, int):
         return [axes] * structure.count
-    if structure is LEAF or len(axes) != len(structure.children):
+    parts = _parts(axes, structure)
+    if structure is LEAF or len(parts) != len(structure.children):
         fail(ArgumentError, "vmap", f"the axes {axes} do not fit the tree {structure}")
-    values = list(axes.values()) if isinstance(axes, dict) else list(axes)
     found: list[int | None] = []
-    for each, child in zip(values, structure.children, strict=True):
+    for each, child in zip(parts, structure.children, strict=True):
         found += _spread(each, child)
     return found
+
+
+def _parts(axes: Any, structure: Structure) -> Sequence[Any]:
+    """The axes of a tree's children, in their order; nothing if there are no such axes."""
+    if isinstance(axes, dict) and structure.cls is dict:
+        keys = structure.static
+        return [axes[key] for key in keys] if axes.keys() == set(keys) else ()
+    container = container_of(type(axes))
+    return () if container is None else container.open(axes)[0]
 
 
 def _fronted(leaves: Sequence[Any], axes: Sequence[int | None]) -> tuple[list[Node | None], Any]:

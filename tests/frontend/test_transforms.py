@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import brimstone as bs
+from brimstone import nn
 
 RNG = np.random.default_rng(3)
 
@@ -167,6 +168,22 @@ def test_vmap_axes() -> None:
     assert tree({"a": x, "b": array(3)}).shape == (2, 3)
 
 
+def test_vmap_finds_the_axes_of_a_dict_by_key() -> None:
+    given = {"a": array(4, 3), "b": array(4, 2)}
+    made = bs.vmap(lambda p: p["a"].sum() + p["b"].sum(), in_axes=({"b": None, "a": 0},))(given)
+    expected = given["a"].numpy().sum(axis=1) + given["b"].numpy().sum()
+    np.testing.assert_allclose(made.numpy(), expected, rtol=1e-6)
+
+
+def test_vmap_takes_a_model_of_axes() -> None:
+    model, point = nn.Linear(3, 2, key=bs.random.key(0)), array(3)
+    many = model.replace(weight=bs.stack([model.weight, model.weight * 2]))
+    axes = bs.tree_flatten(model)[1].build([0, None])
+    made = bs.vmap(lambda model, x: model(x), in_axes=(axes, None))(many, point)
+    expected = [(model.weight * factor @ point + model.bias).tolist() for factor in (1, 2)]
+    np.testing.assert_allclose(made.numpy(), expected, rtol=1e-5)
+
+
 def test_vmap_nests() -> None:
     x, y = array(3), array(4)
     table = bs.vmap(lambda a: bs.vmap(lambda b: bs.sin(a * b))(y))(x)
@@ -228,6 +245,7 @@ MISTAKES: dict[str, tuple[type[Exception], str, Callable[[], Any]]] = {
     "no such": (ValueError, "argument 2", lambda: bs.grad(same, argnums=2)(array(3))),
     "tangent": (ValueError, "tangent", lambda: bs.jvp(same, (array(3),), (array(4),))),
     "sizes": (ValueError, "3 and 4", lambda: bs.vmap(lambda a, b: a + b)(array(3), array(4))),
+    "keys": (ValueError, "do not fit", lambda: bs.vmap(same, in_axes=({"b": 0},))({"a": array(3)})),
     "nothing": (ValueError, "no argument", lambda: bs.vmap(same, in_axes=None)(array(3))),
     "rank 0": (IndexError, "rank 0", lambda: bs.vmap(same)(bs.asarray(1.0))),
     "axis": (ValueError, "no axis around", lambda: bs.all_reduce(array(3), "batch")),
