@@ -42,7 +42,9 @@ class Columns:
         return {"name": ["Ann", "Bo"], "age": np.array([3, 4])}[name]
 
 
-@pytest.mark.parametrize("frame", [Columns(), {"name": ["Ann", "Bo"], "age": [3, 4]}], ids=repr)
+@pytest.mark.parametrize(
+    "frame", [Columns(), {"name": ["Ann", "Bo"], "age": [3, 4]}], ids=["frame", "dict"]
+)
 def test_rows_of_a_data_frame(frame: Any) -> None:
     dataset = data.Frame(frame)
     assert dataset[1] == {"name": "Bo", "age": 4}
