@@ -150,6 +150,13 @@ BUNDLE = "_brimstone_bundle"
 _LAZY: set[type] = set()
 
 
+class _Unannounced:
+    """Keeps from the bases of a lazy class that it exists: users count on theirs alone."""
+
+    def __init_subclass__(cls) -> None:
+        pass
+
+
 @cache
 def _lazy_class(cls: type) -> type:
     """A class whose attributes are made at the first look, which makes it plain again."""
@@ -174,7 +181,7 @@ def _lazy_class(cls: type) -> type:
         "__getattribute__": look, "__setattr__": change, "__delattr__": change,
         "__module__": cls.__module__, "__doc__": cls.__doc__,
     }  # fmt: skip
-    made = type(cls.__name__, (cls,), namespace)
+    made = type(cls)(cls.__name__, (_Unannounced, cls), namespace)
     _LAZY.add(made)
     return made
 

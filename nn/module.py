@@ -9,6 +9,7 @@ Never: a change to a module that is made; each change makes another one.
 from __future__ import annotations
 
 import dataclasses
+from abc import ABCMeta
 from collections.abc import Callable, Mapping, Sequence
 from inspect import Signature, get_annotations, signature
 from typing import Any, Self, dataclass_transform
@@ -38,8 +39,8 @@ def Buffer(tensor: Any) -> Any:
     return _Marked(tensor)
 
 
-class _Making(type):
-    """Modules are frozen once `__init__` has ended."""
+class _Making(ABCMeta):
+    """Modules are frozen once `__init__` has ended, and may be abstract."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         made = super().__call__(*args, **kwargs)

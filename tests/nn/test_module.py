@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any
@@ -164,6 +165,37 @@ def test_large_results_of_compiled_functions_are_modules(stack: Stack) -> None:
     assert isinstance(made, Stack)
     assert made.scale == 2.0
     assert bs.tree_flatten(halve(stack))[1] is bs.tree_flatten(stack)[1]
+
+
+def test_lazily_made_modules_are_not_announced_to_base_classes() -> None:
+    known: list[type] = []
+
+    class Registered(Holding):
+        def __init_subclass__(cls, *, tag: str, **kwargs: Any) -> None:
+            super().__init_subclass__(**kwargs)
+            known.append(cls)
+
+    class Part(Registered, tag="a part"):
+        pass
+
+    made = bs.jit(lambda model: model.map(bs.negative))(Part([X, X, X, X]))
+    assert made.value[3].tolist() == (-X).tolist()
+    assert type(made) is Part
+    assert known == [Part]
+
+
+def test_modules_may_be_abstract() -> None:
+    class Shape(nn.Module, ABC):
+        @abstractmethod
+        def forward(self, x: Any) -> Any: ...
+
+    class Square(Shape):
+        def forward(self, x: Any) -> Any:
+            return x * x
+
+    assert Square()(X).tolist() == (X * X).tolist()
+    with pytest.raises(TypeError, match="abstract"):
+        Shape()  # pyright: ignore[reportAbstractUsage]
 
 
 def test_an_error_names_the_module() -> None:
