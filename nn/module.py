@@ -23,8 +23,10 @@ from ..frontend.updates import leave, stands_for
 from .form import Content, Form, form_of
 from .scope import called, located, parts_of, returned
 
-FORM = "_form"
+FORM = "_brimstone_form"
 """The attribute of a module that holds its form, once it is made."""
+MARKED = "_brimstone_buffers"
+"""The attribute of one that is being made which holds the names of its buffers."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -96,11 +98,12 @@ class Module(metaclass=_Making):
 
     def replace(self, **values: Any) -> Self:
         """A module with other values for some attributes."""
-        attributes = _attributes(self)
-        for name in values.keys() - attributes.keys():
-            _refuse_name(self, "replace", name, tuple(attributes))
+        known = attributes(self)
+        for name in values.keys() - known.keys():
+            _refuse_name(self, "replace", name, tuple(known))
         made = object.__new__(type(self))
-        vars(made).update(attributes | values)
+        for name, value in (known | values).items():
+            setattr(made, name, value)
         _freeze(made, form(self).content)
         return made
 
@@ -164,7 +167,7 @@ class Module(metaclass=_Making):
     def __repr__(self) -> str:
         from .display import text
 
-        return text(self)
+        return text(self) if FORM in vars(self) else f"<{type(self).__name__} being made>"
 
     def _repr_html_(self) -> str:
         from .display import html
@@ -176,17 +179,32 @@ class Module(metaclass=_Making):
         return stands_for(tree_map(function, self), self)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if FORM in vars(self):
-            _refuse_change(self, name)
-        vars(self)[name] = value
+        marked = _marks(self, name)
+        marked.discard(name)
+        if isinstance(value, _Marked):
+            marked.add(name)
+            value = value.tensor
+        object.__setattr__(self, name, value)
 
     def __delattr__(self, name: str) -> None:
-        _refuse_change(self, name)
+        _marks(self, name).discard(name)
+        object.__delattr__(self, name)
 
 
 def form(module: Module) -> Form:
     """What a module is but for its tensors."""
-    return getattr(module, FORM)
+    found = vars(module).get(FORM)
+    if found is None:
+        problem = "this is asked of a module that is still being made"
+        fail(ArgumentError, type(module).__name__, problem, hint="do it when `__init__` has ended")
+    return found
+
+
+def attributes(module: Module) -> dict[str, Any]:
+    """What `__init__` has set; not what Python has kept since, such as cached properties."""
+    found = form(module)
+    known = {*found.content.children, *found.settings}
+    return {name: value for name, value in vars(module).items() if name in known}
 
 
 def _freeze(module: Module, like: Content | None = None) -> None:
@@ -195,8 +213,7 @@ def _freeze(module: Module, like: Content | None = None) -> None:
     What is a buffer of a module `like` this one, or frozen there, is so here.
     """
     own = vars(module)
-    marked = [name for name, value in own.items() if isinstance(value, _Marked)]
-    own.update({name: own[name].tensor for name in marked})
+    marked = own.pop(MARKED, ())
     children = tuple([name for name, value in own.items() if _is_child(value)])
     settings = tuple([(name, value) for name, value in own.items() if name not in children])
     buffers, frozen = frozenset[str](marked), frozenset[str]()
@@ -206,6 +223,11 @@ def _freeze(module: Module, like: Content | None = None) -> None:
         if own[name] is not None:
             problem = f"the buffer {name} is no tensor"
             fail(ArgumentError, type(module).__name__, problem, own[name])
+    for name in marked:
+        if any(parts_of(own[name])):
+            problem = f"the buffer {name} is a module, or has such"
+            hint = "`module.freeze()` is a module whose parameters are not trained"
+            fail(ArgumentError, type(module).__name__, problem, hint=hint)
     known = frozenset(children)
     content = Content(type(module), children, settings, buffers & known, frozen & known)
     own[FORM] = form_of(content)
@@ -213,6 +235,9 @@ def _freeze(module: Module, like: Content | None = None) -> None:
 
 def _is_child(value: Any) -> bool:
     """Whether a value is a tensor, a module, or a container of these."""
+    if isinstance(value, _Marked):
+        problem = "a buffer is an attribute of a module, and no part of one"
+        fail(ArgumentError, "Buffer", problem, hint="mark the whole: `nn.Buffer([x, y])`")
     if value is None or isinstance(value, Handle | Module):
         return value is not None
     container = container_of(type(value))
@@ -223,16 +248,22 @@ def _is_child(value: Any) -> bool:
     return is_empty or any([_is_child(each) for each in children])
 
 
-def _moved(tensor: Any, target: Any) -> Any:
-    """A tensor on a device, or a float in a dtype; what has no such thing stays."""
+def _moved(value: Any, target: Any) -> Any:
+    """A tensor on a device, or a float in a dtype; what is neither stays."""
+    if not isinstance(value, Handle):
+        return value
+    tensor: Any = value
     if isinstance(target, DType) and not isdtype(tensor.dtype, "real floating"):
         return tensor
     return tensor.to(target)
 
 
-def _attributes(module: Module) -> dict[str, Any]:
-    form(module)  # a module whose attributes are made at the first look has them now
-    return {name: value for name, value in vars(module).items() if name != FORM}
+def _marks(module: Module, name: str) -> set[str]:
+    """Which attributes of a module that is being made are buffers; refused once it is made."""
+    own = vars(module)
+    if FORM in own:
+        _refuse_change(module, name)
+    return own.setdefault(MARKED, set[str]())
 
 
 def _refuse_name(module: Module, operation: str, name: str, known: Sequence[str]) -> None:

@@ -16,7 +16,7 @@ from ..frontend.errors import ArgumentError, fail
 from ..frontend.handle import Handle
 from ..frontend.tree import container_of
 from .form import form_of
-from .module import FORM, Module, form
+from .module import FORM, Module, attributes, form
 
 
 class Leaf(NamedTuple):
@@ -133,5 +133,5 @@ def _has_module(tree: Any) -> bool:
 
 def _with_form(module: Module, content: Any) -> Module:
     made = object.__new__(type(module))
-    vars(made).update(vars(module) | {FORM: form_of(content)})
+    vars(made).update(attributes(module) | {FORM: form_of(content)})
     return made
