@@ -43,7 +43,7 @@ class Metric:
 
     def merge(self, other: Any) -> None:
         """Add what another metric of the same settings has gathered."""
-        if self != other:
+        if repr(self) != repr(other):  # as numbers, settings that are NaN would differ
             fail(ArgumentError, f"{self.name}.merge", "the metrics differ", self, other)
         self.add(other)
 
