@@ -34,7 +34,7 @@ def packed(value: Any) -> Parts:
         _Pickler(head, protocol=5, buffer_callback=beside.append).dump(value)
     except (AttributeError, TypeError) as problem:
         raise pickle.PicklingError(str(problem)) from None
-    return [head.getbuffer(), *[buffer.raw() for buffer in beside]]
+    return [head.getvalue(), *[buffer.raw() for buffer in beside]]
 
 
 def send(stream: BinaryIO, parts: Parts) -> None:
