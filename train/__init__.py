@@ -2,7 +2,15 @@
 
 from . import log, metrics, render, schedules
 from .averages import EMA, AverageState
-from .clipping import clip_by_global_norm, clip_by_norm, clip_by_value, global_norm
+from .clipping import (
+    ClipGlobalNorm,
+    ClipNorm,
+    ClipValue,
+    clip_by_global_norm,
+    clip_by_norm,
+    clip_by_value,
+    global_norm,
+)
 from .events import Ended, EpochEnded, Event, Listener, Note, Progress, Saved, Started, Stop
 from .learner import Learner
 from .optimisers import (

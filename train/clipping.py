@@ -5,6 +5,7 @@ containers, in which None is still None and every leaf has its dtype.
 Never: a branch on a value; what is small enough is multiplied by 1.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 from .. import Tensor, clip, float32, minimum, result_type, sqrt, tree_leaves, tree_map
@@ -12,6 +13,48 @@ from ..frontend.errors import ArgumentError, fail
 from .checks import expect_positive
 
 Limit = float | Tensor
+
+
+@dataclass(frozen=True)
+class ClipValue:
+    """`clip_by_value` for the Learner."""
+
+    value: float
+
+    def __post_init__(self) -> None:
+        expect_positive(self, value=self.value)
+
+    def __call__(self, gradients: Any) -> Any:
+        """The gradients, clipped."""
+        return clip_by_value(gradients, self.value)
+
+
+@dataclass(frozen=True)
+class ClipNorm:
+    """`clip_by_norm` for the Learner."""
+
+    maximum: float
+
+    def __post_init__(self) -> None:
+        expect_positive(self, maximum=self.maximum)
+
+    def __call__(self, gradients: Any) -> Any:
+        """The gradients, clipped."""
+        return clip_by_norm(gradients, self.maximum)
+
+
+@dataclass(frozen=True)
+class ClipGlobalNorm:
+    """`clip_by_global_norm` for the Learner."""
+
+    maximum: float
+
+    def __post_init__(self) -> None:
+        expect_positive(self, maximum=self.maximum)
+
+    def __call__(self, gradients: Any) -> Any:
+        """The gradients, clipped."""
+        return clip_by_global_norm(gradients, self.maximum)[0]
 
 
 def clip_by_value(gradients: Any, value: Limit) -> Any:

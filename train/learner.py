@@ -18,7 +18,7 @@ from ..frontend.functions.keys import fold_in
 from ..frontend.jit import jit
 from ..frontend.nonfinite import nonfinite_origin
 from .events import Listener
-from .measures import Metric, Tally, items_of, second_of
+from .measures import Metric, Tally, is_rate, items_of, second_of
 from .precision import PRECISIONS, Precision
 from .run import Plan, Run, Running
 from .saving import Saving
@@ -35,8 +35,9 @@ class Learner:
 
     `loss(model, batch)` returns a number, or that and the model's outputs. `metrics` are functions
     of outputs and batch, which are averaged over an epoch, or objects that gather outputs and
-    `targets(batch)`, such as `train.AUROC()`. `clip` changes the gradients before the update, and
-    `accumulate` says over how many batches they are averaged. `precision` is that of the work;
+    `targets(batch)`, such as `metrics.AUROC()`. `clip` changes the gradients before the update, as
+    `train.ClipGlobalNorm(1.0)` does, and `accumulate` says over how many batches they are averaged;
+    those of the last ones, if they are fewer, are not used. `precision` is that of the work;
     parameters stay as they are. `nan` says what happens when a loss is not finite: "raise" an error
     that names the operation, "skip" the update, or "ignore" it.
     """
@@ -55,6 +56,10 @@ class Learner:
         functions = [self.clip] if self.clip else []
         expect_functions("Learner", self.loss, self.targets, *functions)
         expect_functions("Learner", *self._measures.values())
+        for name in self.metrics:
+            if name == "loss" or is_rate(name):
+                problem = f"{name!r} is the name of what every run tells"
+                fail(ArgumentError, "Learner", problem, hint="give the metric another one")
         if self.accumulate < 1:
             problem = "gradients of one batch at least are averaged"
             fail(ArgumentError, "Learner", problem, self.accumulate)
@@ -84,15 +89,19 @@ class Learner:
         scaled = recipe.precision == "float16"
         return begin(model, recipe.optimiser, self.seed, recipe.accumulate > 1, scaled)
 
-    def step(self, state: State, batch: Any, count: int = 0) -> tuple[State, Report]:
+    def step(self, state: State, batch: Any, count: int | None = None) -> tuple[State, Report]:
         """One batch, of which `count` have been before: another state, and what the batch gave.
 
-        The state that is given may not be read again. Nothing waits: numbers of the report are
-        computed when somebody looks at them.
+        `count` is needed where several batches make one update. The state that is given may not be
+        read again. Nothing waits: numbers of the report are computed when somebody looks at them.
         """
-        if (count + 1) % self.recipe.accumulate:
-            return self._gather(state, batch)
-        return self._train(state, batch)
+        if self.accumulate == 1:
+            return self._train(state, batch)
+        if count is None:
+            problem = "how many batches there were says when the parameters are updated"
+            fail(ArgumentError, "step", problem, hint="`learner.step(state, batch, count)`")
+        work = self._gather if (count + 1) % self.accumulate else self._train
+        return work(state, batch)
 
     def evaluate(self, model: Any, batches: Iterable[Any]) -> dict[str, float]:
         """The averages over some batches, and what metrics make of all of them."""
@@ -130,7 +139,11 @@ class Learner:
         """Which operation made the loss of a batch NaN or infinite, and at which line."""
         key = fold_in(state.key, state.step - 1)
         origin = nonfinite_origin(self.recipe.loss_of, state.model, batch, key)
-        return "its loss is finite when it is computed again" if origin is None else str(origin)
+        if origin is None:
+            return "its loss is finite when it is computed again"
+        if origin.operation.startswith("model"):  # an argument, and no operation
+            return f"{origin}, since the gradients of an earlier step were not finite, or too large"
+        return str(origin)
 
     @cached_property
     def _train(self) -> Any:

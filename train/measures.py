@@ -7,7 +7,10 @@ Never: a value that the device still computes; the Learner hands over numbers.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
 
 from ..frontend.errors import ArgumentError, fail
 from ..frontend.tree import leaves_of
@@ -42,6 +45,31 @@ def items_of(batch: Any) -> int:
     return int(shapes[0][0]) if shapes else 1
 
 
+@dataclass(frozen=True)
+class Seen:
+    """What a metric may look at after a batch: its numbers, how many items it had, and outputs and
+    targets, which are there if the loss function and the batch have them."""
+
+    values: Mapping[str, float]
+    items: int
+    given: Any
+    batch: Any
+    targets_of: Targets
+
+    @property
+    def outputs(self) -> Any:
+        """What the loss function returned beside the loss."""
+        if self.given is not None:
+            return self.given
+        problem = "metrics need outputs, and the loss function returns the loss alone"
+        fail(ArgumentError, "Learner", problem, hint="return both: `return loss, outputs`")
+
+    @property
+    def targets(self) -> Any:
+        """The targets in the batch."""
+        return self.targets_of(self.batch)
+
+
 class Tally:
     """The values of an epoch so far, or of the rest of one that began with `sums`."""
 
@@ -58,13 +86,17 @@ class Tally:
     def add(self, values: Mapping[str, float], items: int, outputs: Any, batch: Any) -> None:
         """One batch more."""
         for name, value in values.items():
-            if name == "lr":
+            if is_rate(name):
                 self._latest[name] = value
                 continue
             total, count = self._sums.get(name, (0.0, 0.0))
             self._sums[name] = total + value * items, count + items
+        seen = Seen(values, items, outputs, batch, self._targets)
         for metric in self._metrics.values():
-            metric.update(outputs, self._targets(batch))
+            if hasattr(metric, "observe"):
+                metric.observe(seen)  # pyright: ignore[reportAttributeAccessIssue]
+            else:
+                metric.update(seen.outputs, seen.targets)
 
     @property
     def sums(self) -> dict[str, tuple[float, float]]:
@@ -78,4 +110,22 @@ class Tally:
 
     def values(self) -> dict[str, float]:
         """The averages, and what the metrics make of all that they gathered."""
-        return self.averages() | {name: float(each.value()) for name, each in self._metrics.items()}
+        found = self.averages()
+        for name, metric in self._metrics.items():
+            found |= numbers_of(name, metric.value())
+        return found
+
+
+def is_rate(name: str) -> bool:
+    """Whether a value is a rate of learning, of which the latest counts."""
+    return name.partition("[")[0] == "lr"
+
+
+def numbers_of(name: str, value: Any) -> dict[str, float]:
+    """A value as numbers: `name` of one, `name[0]` and so on of several, NaN of None."""
+    array = np.asarray(float("nan") if value is None else value, np.float64)
+    if not array.ndim:
+        return {name: float(array)}
+    return {
+        f"{name}[{','.join(map(str, place))}]": float(each) for place, each in np.ndenumerate(array)
+    }

@@ -10,9 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from ..frontend.errors import ArgumentError, fail
 from ..frontend.functions.creation import asarray, zeros_like
 from ..frontend.functions.keys import key
-from ..frontend.paths import constants_of
+from ..frontend.paths import constants_of, paths_of
 from ..frontend.tensor import Tensor
 from ..frontend.tree import flatten, tree_map
 from .scaling import Scale
@@ -48,6 +49,11 @@ def begin(
     model: Any, optimiser: Optimiser, seed: int = 0, gathers: bool = False, scaled: bool = False
 ) -> State:
     """The state before the first step; the model that is given stays readable."""
+    leaves, structure = flatten(model)
+    for path, leaf in zip(paths_of(structure), leaves, strict=True):
+        if not isinstance(leaf, Tensor):
+            problem = f"{path or 'the model'} is no tensor, and cannot be trained or saved"
+            fail(ArgumentError, "Learner", problem, leaf, hint="make it one: `bs.asarray(…)`")
     own = tree_map(lambda tensor: tensor.detach(), model)
     return State(
         model=own,

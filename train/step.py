@@ -60,7 +60,7 @@ class Recipe:
         if state.gathered is not None:
             gradients = tree_map(lambda total: total / self.accumulate, gradients)
         if self.clip is not None:
-            gradients = self.clip(gradients)
+            gradients = self._clipped(gradients)
         model, optimiser = self.optimiser.update(state.model, gradients, state.optimiser)
         if sound is not None:
             before = state.model, state.optimiser
@@ -102,7 +102,7 @@ class Recipe:
         if scale is not None:
             gradients = tree_map(lambda each: divide(wide(each), scale.value), gradients)
         finite = isfinite(value)
-        report = self._report(value, finite, outputs, batch, state.step)
+        report = self._report(value, finite, outputs, batch, state.optimiser)
         sound, state = self._judged(state, finite, gradients)
         model = model if sound is None else chosen(sound, model, state.model)
         if state.gathered is not None:
@@ -127,6 +127,16 @@ class Recipe:
             sound = going if sound is None else logical_and(sound, going)
         return sound, state
 
+    def _clipped(self, gradients: Any) -> Any:
+        """The gradients as `clip` makes them."""
+        assert self.clip is not None
+        made = self.clip(gradients)
+        if type(made) is not type(gradients):
+            problem = f"`clip` returns gradients, and got back {type(made).__name__}"
+            hint = "`train.ClipGlobalNorm(1.0)` clips by the norm of all"
+            fail(ArgumentError, "Learner", problem, hint=hint)
+        return made
+
     def _next(self, state: State, model: Any, optimiser: Any, gathered: Any) -> State:
         step = state.step + 1
         return replace(state, model=model, optimiser=optimiser, gathered=gathered, step=step)
@@ -134,19 +144,29 @@ class Recipe:
     def _result(self, model: Any, batch: Any) -> tuple[Any, Any]:
         """The loss of a batch as one f32 number, and what else the loss function returned."""
         made = self.loss(model_in(model, self.precision), batch_in(batch, self.precision))
-        value, outputs = made if isinstance(made, tuple) else (made, None)
+        value, outputs = made if isinstance(made, tuple) and len(made) == 2 else (made, None)
         if not isinstance(value, Tensor) or value.shape:
             problem = "the loss function returns one number, or that and the model's outputs"
             fail(ArgumentError, "Learner", problem, value)
         return wide(value), outputs
 
-    def _report(self, loss: Any, finite: Any, outputs: Any, batch: Any, step: Any) -> Report:
-        """What a batch gave; the rate of learning is told where it changes from step to step."""
+    def _report(self, loss: Any, finite: Any, outputs: Any, batch: Any, memory: Any) -> Report:
+        """What a batch gave; rates of learning are told where they change from step to step."""
         values = {name: measure(outputs, batch) for name, measure in self.measures.items()}
-        rate = getattr(self.optimiser, "lr", None)
-        if step is not None and callable(rate):
-            values["lr"] = rate(step)
+        if memory is not None:
+            values |= _rates(self.optimiser, memory)
         return Report(loss, finite, values, outputs if self.returns_outputs else None)
+
+
+def _rates(optimiser: Any, memory: Any) -> dict[str, Tensor]:
+    """The rate of the next step, or that of each group, unless it is a number for ever."""
+    if not hasattr(optimiser, "rate"):
+        return {}
+    found = optimiser.rate(memory)
+    if isinstance(found, Tensor):
+        return {"lr": found}
+    rates = enumerate(found if isinstance(found, tuple) else ())
+    return {f"lr[{number}]": rate for number, rate in rates if isinstance(rate, Tensor)}
 
 
 def _all_finite(tree: Any) -> Any:

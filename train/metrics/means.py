@@ -17,6 +17,10 @@ class Mean(Totals):
         """Gather one more number, or a tensor of them."""
         super().update(values, weights)
 
+    def observe(self, seen: Any) -> None:
+        """The outputs of one more batch."""
+        self.update(seen.outputs)
+
     def count(self, values: Any, weights: Any) -> tuple[Any, Any]:
         """The sum of the numbers, and of their weights."""
         numbers, shares = host(values, self.name), host(weights, self.name)
@@ -33,9 +37,13 @@ class Mean(Totals):
 class Loss(Mean):
     """The mean of losses: of a batch's mean loss, weighted by the number of its examples."""
 
+    def observe(self, seen: Any) -> None:
+        """The loss of one more batch."""
+        self.update(seen.values["loss"], seen.items)
+
 
 @dataclass
-class Perplexity(Mean):
+class Perplexity(Loss):
     """How many words a model of language is undecided between: e to the mean loss of a token."""
 
     def result(self, totals: Array) -> Any:

@@ -8,12 +8,15 @@ Never: a warning or an error for what is merely undefined, or a sum in less than
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ... import Tensor
 from ...frontend.errors import ArgumentError, DTypeError, ShapeError, fail
+
+if TYPE_CHECKING:
+    from ..measures import Seen
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -36,6 +39,10 @@ class Metric:
     def update(self, outputs: Any, targets: Any) -> None:
         """Gather one more batch."""
         raise NotImplementedError
+
+    def observe(self, seen: Seen) -> None:
+        """Gather what the Learner has seen of one more batch."""
+        self.update(seen.outputs, seen.targets)
 
     def value(self) -> Any:
         """The metric of all that was gathered."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
+from ..measures import is_rate
 from .metric import Metric, host, plain
 
 
@@ -23,6 +24,10 @@ class IterationSpeed(Metric):
         """Some more iterations are done."""
         self.count += count
         self.end = self.clock()
+
+    def observe(self, seen: Any) -> None:
+        """One more iteration is done."""
+        self.update()
 
     def value(self) -> float:
         """Iterations a second; NaN before the first is done."""
@@ -47,6 +52,12 @@ class LearningRate(Metric):
         """The rate of the next step; of several groups, a rate each."""
         several = isinstance(rate, tuple)
         self.last = tuple(_number(each) for each in rate) if several else _number(rate)
+
+    def observe(self, seen: Any) -> None:
+        """The rate of the step, where it changes; of several groups, that of each whose does."""
+        rates = [value for name, value in seen.values.items() if is_rate(name)]
+        if rates:
+            self.update(tuple(rates) if len(rates) > 1 else rates[0])
 
     def value(self) -> Any:
         """The last rate."""

@@ -32,6 +32,10 @@ class Reading(Metric):
         """Look."""
         self.last = self.read()
 
+    def observe(self, seen: Any) -> None:
+        """Look, whatever the batch was."""
+        self.update()
+
     def value(self) -> float | None:
         """What was read last."""
         return self.last

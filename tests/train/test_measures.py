@@ -1,0 +1,139 @@
+"""Metrics in a Learner: of several numbers, of the machine, of losses and rates; and clipping."""
+
+from math import exp, isnan
+from typing import Any
+
+import pytest
+
+import brimstone as bs
+from brimstone import train
+from brimstone.train import metrics, schedules
+from brimstone.train.measures import numbers_of
+from kit.training import Momentum, Told, data, loss, model, weights
+
+BATCHES = data()
+
+
+def values(optimiser: Any = None, **measures: Any) -> dict[str, float]:
+    learner = train.Learner(
+        loss, optimiser or Momentum(), metrics=measures, targets=lambda batch: batch[1] > 0
+    )
+    return dict(learner.fit(model(), BATCHES).history[0].values)
+
+
+def test_a_metric_of_several_numbers_is_told_number_by_number() -> None:
+    found = values(p=metrics.Precision(average="none", threshold=0.0), c=metrics.Confusion())
+    assert set(found) == {"loss", "p[0]", "p[1]", "c[0,0]", "c[0,1]", "c[1,0]", "c[1,1]"}
+    assert numbers_of("x", (1, bs.asarray(2.0))) == {"x[0]": 1.0, "x[1]": 2.0}
+    assert isnan(numbers_of("x", None)["x"])
+
+
+def test_metrics_of_what_is_no_output() -> None:
+    found = values(
+        memory=metrics.ProcessMemory(),
+        speed=metrics.IterationSpeed(),
+        mean=metrics.Loss(),
+        perplexity=metrics.Perplexity(),
+        rate=metrics.LearningRate(),
+    )
+    assert found["speed"] > 0
+    assert found["mean"] == pytest.approx(found["loss"])
+    assert found["perplexity"] == pytest.approx(exp(found["loss"]))
+    assert "memory" in found
+    assert isnan(found["rate"])
+
+
+def test_rates_are_those_of_the_updates() -> None:
+    told, falling = Told(), schedules.Linear(0.04, 0.0, 4)
+    learner = train.Learner(
+        loss, train.SGD(lr=falling), accumulate=4, metrics={"rate": metrics.LearningRate()}
+    )
+    run = learner.fit(model(), BATCHES, listeners=[told])
+    rates = [event.values["lr"] for event in told if isinstance(event, train.Progress)]
+    assert rates == pytest.approx([0.04] * 4 + [0.03] * 4)
+    assert run.history[0].values["rate"] == pytest.approx(0.03)
+    groups = train.Groups({"bias": train.SGD(lr=0.1)}, train.SGD(lr=falling))
+    found = values(groups, rate=metrics.LearningRate())
+    assert set(found) == {"loss", "lr[1]", "rate"}
+
+
+def test_outputs_that_are_not_there_are_asked_for() -> None:
+    learner = train.Learner(
+        lambda *given: loss(*given)[0], Momentum(), metrics={"right": metrics.R2()}
+    )
+    with pytest.raises(ValueError, match=r"need outputs(?s:.*)return loss, outputs"):
+        learner.fit(model(), BATCHES)
+
+
+@pytest.mark.parametrize("name", ["loss", "lr", "lr[0]"])
+def test_names_of_what_every_run_tells_are_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="the name of what every run tells"):
+        train.Learner(loss, Momentum(), metrics={name: metrics.R2()})
+
+
+CLIPS: dict[str, tuple[Any, Any]] = {
+    "value": (train.ClipValue(0.1), lambda tree: train.clip_by_value(tree, 0.1)),
+    "norm": (train.ClipNorm(0.1), lambda tree: train.clip_by_norm(tree, 0.1)),
+    "global norm": (
+        train.ClipGlobalNorm(0.1),
+        lambda tree: train.clip_by_global_norm(tree, 0.1)[0],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CLIPS)
+def test_gradients_are_clipped_by_settings(name: str) -> None:
+    made, function = CLIPS[name]
+    runs = [train.Learner(loss, Momentum(), clip=each) for each in (made, function)]
+    one, other = [weights(each.fit(model(), BATCHES[:1])) for each in runs]
+    assert one == other
+    with pytest.raises(ValueError, match=f"{type(made).__name__}: .* is a number above 0"):
+        type(made)(0.0)
+
+
+def pair(tree: Any) -> Any:
+    return train.clip_by_global_norm(tree, 1.0)
+
+
+def three(each: Any, batch: Any) -> Any:
+    return (*loss(each, batch), 3)
+
+
+def step_uncounted() -> None:
+    made = train.Learner(loss, Momentum(), accumulate=2)
+    made.step(made.begin(model()), BATCHES[0])
+
+
+def begin_with(leaf: Any) -> Any:
+    return train.Learner(loss, Momentum()).begin({"weight": leaf})
+
+
+MISTAKES: dict[str, tuple[Any, str]] = {
+    "a clipped pair": (
+        lambda: train.Learner(loss, Momentum(), clip=pair).fit(model(), BATCHES),
+        "got back tuple(?s:.*)ClipGlobalNorm",
+    ),
+    "three results": (
+        lambda: train.Learner(three, Momentum()).fit(model(), BATCHES),
+        "one number, or that and the model's outputs",
+    ),
+    "no count": (step_uncounted, "how many batches there were"),
+    "an array": (lambda: begin_with(bs.ones((2,)).numpy()), "weight is no tensor"),
+    "a number": (lambda: begin_with(3.0), "weight is no tensor"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_mistakes(name: str) -> None:
+    run, message = MISTAKES[name]
+    with pytest.raises(ValueError, match=message):
+        run()
+
+
+def test_a_parameter_that_is_not_finite_is_named() -> None:
+    def flat(each: Any, batch: Any) -> Any:  # its slope at 0 is infinite
+        return bs.sqrt((each["weight"] * 0).sum()) + (batch[0] @ each["weight"]).sum()
+
+    start = {"weight": bs.ones((3,))}
+    with pytest.raises(train.LossNotFinite, match=r"step 2(?s:.*)gradients of an earlier step"):
+        train.Learner(flat, train.SGD()).fit(start, BATCHES)
