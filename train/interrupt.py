@@ -1,7 +1,8 @@
 """Ctrl-C while a model trains: the step is finished and a checkpoint written; twice ends at once.
 
 Comes in: SIGINT. Goes out: a flag that the Learner reads between steps.
-Never: a handler that stays when training has ended, or one outside the main thread.
+Never: a handler that stays when training has ended, one outside the main thread, or one in place of
+what the program has set itself: that SIGINT is ignored, or a handler of its own.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ class Interrupted:
 def finishing_steps() -> Iterator[Interrupted]:
     """While the block runs, the first SIGINT only sets the flag."""
     flag = Interrupted()
-    if threading.current_thread() is not threading.main_thread():
+    before = signal.getsignal(signal.SIGINT)
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or before is not signal.default_int_handler:
         yield flag
         return
-    before = signal.getsignal(signal.SIGINT)
 
     def handle(number: int, frame: FrameType | None) -> None:
         if flag.asked:
-            signal.signal(signal.SIGINT, before)
             raise KeyboardInterrupt
         flag.asked = True
 

@@ -85,14 +85,16 @@ class Running:
 
     def run(self, saving: Saving | None) -> Run:
         """All epochs, or as many as there are before somebody stops the run."""
-        with finishing_steps() as interrupted, ExitStack() as opened:
+        with ExitStack() as opened:
             if saving is not None:
                 self.saver = opened.enter_context(Saver(saving))
                 if saving.resume:
                     self._resume(self.saver)
             for listener in self.plan.listeners:
-                if hasattr(listener, "__enter__"):
+                if hasattr(listener, "__enter__") and not getattr(listener, "is_open", False):
                     opened.enter_context(listener)  # pyright: ignore[reportArgumentType]
+            # After those who show a run, as Ctrl-C is theirs if they are there.
+            interrupted = opened.enter_context(finishing_steps())
             self._tell(self._started())
             while self.position.epoch < self.plan.epochs and not self.stopped:
                 self._epoch(interrupted)

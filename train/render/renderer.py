@@ -18,13 +18,17 @@ class Renderer:
     def __init__(self) -> None:
         self.interrupt = Interrupt()
         self._told_of_stop = False
+        self.is_open = False
+        """Whether this context lasts; the Learner enters those that are not open yet."""
 
     def __enter__(self) -> Renderer:
         self._told_of_stop = False
         self.interrupt.__enter__()
+        self.is_open = True
         return self
 
     def __exit__(self, *error: object) -> None:
+        self.is_open = False
         self.interrupt.__exit__(*error)
 
     def __call__(self, event: Event) -> Stop | None:
