@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..frontend.errors import BrimstoneError
 from ..nn.display import count_of
-from ..runtime.device import current_device
 from .events import Ended, EpochEnded, Event, Listener, Progress, Split, Started, Stop
 from .interrupt import Interrupted, finishing_steps
 from .measures import items_of
 from .saving import Position, Saver, Saving
-from .source import Source, batches_left, batches_of, length_of, state_of
+from .source import Source, batches_left, length_of, state_of
 from .state import State
 from .step import Report
 
@@ -81,6 +80,8 @@ class Running:
         self.pending = deque[_Pending]()
         self.tally = learner.tally()
         self.stopped = ""
+        self.interrupted = Interrupted()
+        self.valid_begin = None if plan.valid is None else state_of(plan.valid)
         self.began = self.resumed = monotonic()
 
     def run(self, saving: Saving | None) -> Run:
@@ -94,12 +95,12 @@ class Running:
                 if hasattr(listener, "__enter__") and not getattr(listener, "is_open", False):
                     opened.enter_context(listener)  # pyright: ignore[reportArgumentType]
             # After those who show a run, as Ctrl-C is theirs if they are there.
-            interrupted = opened.enter_context(finishing_steps())
+            self.interrupted = opened.enter_context(finishing_steps())
             self._tell(self._started())
-            while self.position.epoch < self.plan.epochs and not self.stopped:
-                self._epoch(interrupted)
-            reason = self.stopped or "all epochs are done"
-            if self.stopped:
+            while self.position.epoch < self.plan.epochs and not self._ending:
+                self._epoch()
+            reason = self._ending or "all epochs are done"
+            if self._ending:
                 self._save()
             for event in self.saver.written() if self.saver is not None else ():
                 self._tell(event)
@@ -114,16 +115,19 @@ class Running:
             self.state, self.position = found
             self.history = list(self.position.history)
 
-    def _epoch(self, interrupted: Interrupted) -> None:
+    @property
+    def _ending(self) -> str:
+        """Why the run ends before all epochs are done, if it does."""
+        return self.stopped or ("interrupted" if self.interrupted.asked else "")
+
+    def _epoch(self) -> None:
         """The steps of an epoch that are left, and the validation after them."""
         began = monotonic()
         self.tally = self.learner.tally(self.position.sums)
         steps = length_of(self.plan.data)
         for batch in batches_left(self.plan.data, self.position):
             self._step(batch)
-            if interrupted.asked:
-                self.stopped = self.stopped or "interrupted"
-            if self.stopped and self.position.place != steps:
+            if self._ending and self.position.place != steps:
                 self._catch_up(0)
                 return
         self._catch_up(0)
@@ -170,10 +174,11 @@ class Running:
         )
 
     def _validate(self, source: Source) -> None:
-        """The batches that nothing is learned from."""
+        """The batches that nothing is learned from; a loader gives the same ones each time."""
         tally, began = self.learner.tally(), monotonic()
         steps = length_of(source)
-        for place, batch in enumerate(batches_of(source, self.position.epoch), 1):
+        begin = Position(epoch=self.position.epoch, data=self.valid_begin)
+        for place, batch in enumerate(batches_left(source, begin), 1):
             self.learner.measure(self.state.model, batch, tally)
             self._progress(
                 "valid", self.position.step, place, steps, tally.averages(), items_of(batch)
@@ -210,7 +215,7 @@ class Running:
 
     def _started(self) -> Started:
         model, position = self.state.model, self.position
-        length, device = length_of(self.plan.data), str(current_device())
+        length, device = length_of(self.plan.data), str(self.state.step.device)
         steps = None if length is None else length * self.plan.epochs
         return Started(
             self.plan.name, self.plan.epochs, steps, position.step, position.epoch, count_of(model),

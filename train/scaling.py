@@ -28,9 +28,10 @@ class Scale:
     good: Tensor
 
     @staticmethod
-    def initial() -> Scale:
+    def initial(device: Any = None) -> Scale:
         """The scale of the first step."""
-        return Scale(asarray(FIRST, dtype="float32"), asarray(0))
+        first = asarray(FIRST, dtype="float32", device=device)
+        return Scale(first, asarray(0, device=device))
 
     def after(self, finite: Any) -> Scale:
         """The scale of the next step."""

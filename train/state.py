@@ -55,14 +55,15 @@ def begin(
             problem = f"{path or 'the model'} is no tensor, and cannot be trained or saved"
             fail(ArgumentError, "Learner", problem, leaf, hint="make it one: `bs.asarray(…)`")
     own = tree_map(lambda tensor: tensor.detach(), model)
+    place = leaves[0].device if leaves else None
     return State(
         model=own,
         optimiser=optimiser.initial(own),
-        key=key(seed),
-        step=asarray(0),
-        failed=asarray(False),
+        key=key(seed, device=place),
+        step=asarray(0, device=place),
+        failed=asarray(False, device=place),
         gathered=zero_gradients(model) if gathers else None,
-        scale=Scale.initial() if scaled else None,
+        scale=Scale.initial(place) if scaled else None,
     )
 
 

@@ -52,6 +52,16 @@ def test_once_finishes_the_step_and_twice_ends_at_once(shown: Any) -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+def test_in_a_validation_it_ends_the_run_after_that() -> None:
+    def press(event: Any) -> None:
+        if isinstance(event, train.Progress) and event.split == "valid":
+            signal.raise_signal(signal.SIGINT)
+
+    learner = train.Learner(loss, Momentum())
+    run = learner.fit(model(), BATCHES, epochs=2, valid=BATCHES[:1], listeners=[press])
+    assert (run.reason, int(run.state.step)) == ("interrupted", len(BATCHES))
+
+
 def test_a_renderer_may_be_open_before() -> None:
     file = io.StringIO()
     with Lines(file) as lines:

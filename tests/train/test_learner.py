@@ -213,6 +213,16 @@ def test_early_stopping(mode: Any) -> None:
         stopping(train.EpochEnded("valid", 0, 0, {"accuracy": 1.0}, 0.0))
 
 
+@pytest.mark.parametrize("options", [{}, {"precision": "float16", "accumulate": 2}])
+def test_a_model_is_trained_where_it_is(options: Any) -> None:
+    layers = nn.Sequential(nn.Linear(3, 4), nn.Dropout(0.5), nn.Linear(4, 1)).to("reference")
+    batches = [tuple(each.to("reference") for each in batch) for batch in BATCHES[:2]]
+    told = Told()
+    run = train.Learner(loss, train.SGD(), **options).fit(layers, batches, listeners=[told])
+    assert told[0].device == "reference"
+    assert {str(leaf.device) for leaf in bs.tree_leaves(run.state)} == {"reference"}
+
+
 MISTAKES: dict[str, tuple[Any, str]] = {
     "accumulate": (lambda: learner(accumulate=0), "one batch at least"),
     "nan": (lambda: learner(nan="no"), "nan is one of raise, skip, ignore"),

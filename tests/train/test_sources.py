@@ -72,6 +72,18 @@ def test_a_loader_may_also_be_what_is_validated_with(tmp_path: Path) -> None:
     assert weights(run) == weights(expected)
 
 
+def test_a_loader_gives_the_same_batches_to_each_validation(tmp_path: Path) -> None:
+    def fit(**options: Any) -> train.Run:
+        loaders = [data.Loader(ITEMS, 4, shuffle=True, seed=seed) for seed in (1, 2)]
+        return learner().fit(model(), loaders[0], epochs=3, valid=loaders[1], **options)
+
+    saving = train.Saving(tmp_path)
+    never = fit()
+    fit(listeners=[stopping_at(STEPS + 2)], saving=saving)
+    again = fit(saving=saving)
+    assert [each.values for each in again.history] == [each.values for each in never.history]
+
+
 def test_an_epoch_that_was_stopped_at_its_very_end_is_over() -> None:
     loader = LOADERS["a stream"]()
     run = learner().fit(model(), loader, epochs=3, listeners=[stopping_at(STEPS)])
