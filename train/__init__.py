@@ -2,6 +2,8 @@
 
 from . import log, metrics, render, schedules
 from .averages import EMA, AverageState
+from . import metrics, schedules
+from .averages import EMA, Averaged, AveragedState, AverageState
 from .clipping import (
     ClipGlobalNorm,
     ClipNorm,

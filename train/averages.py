@@ -5,14 +5,15 @@ trained is averaged, in float32 at least, and other leaves are the last model's.
 Never: a change of the model itself.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from .. import asarray, int32, minimum
 from ..frontend.paths import aligned
 from ..frontend.tree import flatten, register
 from .checks import expect_decays
-from .optimisers.optimiser import device_of, trained_places, widened
+from .optimisers.optimiser import Optimiser, device_of, trained_places, widened
+from .state import State
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,44 @@ class EMA:
             count = step.astype(old.dtype)
             decay = minimum((1.0 + count) / (10.0 + count), decay)
         return old + (1.0 - decay) * (new.astype(old.dtype) - old)
+
+
+@dataclass(frozen=True)
+class AveragedState:
+    """What an optimiser remembers, and the average beside it."""
+
+    memory: Any
+    average: AverageState
+
+
+@dataclass(frozen=True)
+class Averaged(Optimiser):
+    """An optimiser that averages the model after each update, for the Learner: `Averaged(AdamW())`.
+
+    The model that is trained is the optimiser's; `averaged(run.state)` is the average.
+    """
+
+    optimiser: Optimiser
+    average: EMA = field(default_factory=EMA)
+
+    def initial(self, model: Any) -> AveragedState:
+        """The state before the first step."""
+        return AveragedState(self.optimiser.initial(model), self.average.initial(model))
+
+    def update(
+        self, model: Any, gradients: Any, state: AveragedState, *, scale: Any = 1.0
+    ) -> tuple[Any, AveragedState]:
+        """The next model, what the optimiser remembers then, and the next average."""
+        model, memory = self.optimiser.update(model, gradients, state.memory, scale=scale)
+        return model, AveragedState(memory, self.average.update(model, state.average))
+
+    def rate(self, state: AveragedState) -> Any:
+        """The rate of the next step."""
+        return self.optimiser.rate(state.memory)
+
+    def averaged(self, state: State) -> Any:
+        """The average, in the dtypes of the model, of the state of a run."""
+        return self.average.averaged(state.model, state.optimiser.average)
 
 
 register(EMA, lambda average: ((), average), lambda average, _: average)

@@ -1,5 +1,6 @@
 """Optimisers, schedules, averages and metrics beside modules and the Learner."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,27 @@ def test_an_average_takes_the_last_buffers() -> None:
         averaged.inner.weight.numpy(), model.inner.weight.numpy() + 0.5, rtol=1e-6
     )
     assert averaged.norm.running_mean.tolist() == last.norm.running_mean.tolist()
+
+
+@pytest.mark.parametrize("accumulate", [1, 2])
+def test_a_learner_averages_what_it_trains(tmp_path: Path, accumulate: int) -> None:
+    optimiser = train.Averaged(train.SGD(lr=schedules.Linear(0.1, 0.0, 40)), train.EMA(decay=0.5))
+    learner = train.Learner(loss, optimiser, accumulate=accumulate)
+    start, models, saving = Model(), [], train.Saving(tmp_path)
+    state = learner.begin(start)
+    for count, batch in enumerate(BATCHES):
+        state, _ = learner.step(state, batch, count)
+        if (count + 1) % accumulate == 0:
+            models.append(state.model.inner.weight.numpy().copy())
+    expected = start.inner.weight.numpy()
+    for each in models:
+        expected = 0.5 * expected + 0.5 * each
+    for _ in range(2):
+        run = learner.fit(start, BATCHES, saving=saving)
+        found = optimiser.averaged(run.state)
+        np.testing.assert_allclose(found.inner.weight.numpy(), expected, rtol=1e-5)
+        assert found.norm.running_mean.tolist() == run.model.norm.running_mean.tolist()
+        assert "lr" in run.history[0].values
 
 
 @pytest.mark.parametrize("search", [None, "strong_wolfe"])
