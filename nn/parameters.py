@@ -107,7 +107,7 @@ def rebuilt(tree: Any, change: Callable[[str, Any], Any]) -> Any:
 
 
 def _changed(tree: Any, path: str, matching: set[str], wanted: bool) -> Any:
-    """The tree with frozen attributes where all of their tensors match."""
+    """The tree with attributes frozen, or not, where their tensors match."""
 
     def below(name: str, child: Any) -> Any:
         return _changed(child, f"{path}.{name}" if path else name, matching, wanted)
@@ -115,20 +115,31 @@ def _changed(tree: Any, path: str, matching: set[str], wanted: bool) -> Any:
     made = rebuilt(tree, below)
     if not isinstance(tree, Module):
         return made
-    found = set[str]()
-    for name in form(made).content.children:
-        whole = f"{path}.{name}" if path else name
-        own = [each.path for each in _leaves(getattr(made, name), whole, None, "")]
-        if any([each in matching for each in own]) and not _has_module(getattr(made, name)):
-            found.add(name)
     content = form(made).content
+    found = {
+        name
+        for name in content.children
+        if (name in content.frozen) != wanted and _matches(tree, name, path, matching, wanted)
+    }
     frozen = content.frozen | found if wanted else content.frozen - found
-    return _with_form(made, content._replace(frozen=frozen - content.buffers))
+    return _with_form(made, content._replace(frozen=frozen))
 
 
-def _has_module(tree: Any) -> bool:
-    """Whether a tree has modules, which say themselves what is frozen."""
-    return isinstance(tree, Module) or any([_has_module(child) for _, child in named(tree)])
+def _matches(owner: Module, name: str, path: str, matching: set[str], wanted: bool) -> bool:
+    """Whether all tensors of an attribute match that has tensors of its own; modules in it say
+    themselves what is frozen, but in a frozen attribute all is."""
+    whole = f"{path}.{name}" if path else name
+    inside = _leaves(getattr(owner, name), whole, owner, name)
+    parameters = [each for each in inside if not each.is_buffer]
+    chosen = [each for each in parameters if each.path in matching]
+    if not chosen or all([each.owner is not owner for each in parameters]):
+        return False
+    is_own = any([each.owner is owner for each in chosen])
+    if len(chosen) < len(parameters) and (is_own or not wanted):
+        operation = "freeze" if wanted else "unfreeze"
+        problem = f"{chosen[0].path} matches, and not all of {whole}, whose tensors go together"
+        fail(ArgumentError, operation, problem, hint="match all of them, or give them modules")
+    return len(chosen) == len(parameters)
 
 
 def _with_form(module: Module, content: Any) -> Module:

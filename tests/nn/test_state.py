@@ -36,6 +36,24 @@ def test_what_is_frozen_has_no_gradient(model: Any) -> None:
         bs.grad(lambda each: each(bs.ones((1, 3))).sum())(model.freeze())
 
 
+class Parts(nn.Module):
+    """A list of modules and tensors."""
+
+    parts: list[Any]
+
+
+def test_tensors_of_one_attribute_are_frozen_together() -> None:
+    model = Parts([nn.Linear(2, 1), bs.ones(2), bs.ones(1)])
+    every = list(model.params())
+    assert list(model.freeze("parts.0").params()) == every[2:]
+    frozen = model.freeze()
+    assert frozen.params() == {}
+    assert list(frozen.freeze("parts.1").unfreeze().params()) == every
+    for wrong in (lambda: model.freeze("parts.1"), lambda: frozen.unfreeze("weight")):
+        with pytest.raises(ValueError, match=r"matches, and not all of parts, whose"):
+            wrong()
+
+
 def test_a_pattern_that_matches_nothing_is_told(model: Any) -> None:
     with pytest.raises(ValueError, match=r"no parameter matches '0\.wieght'(?s:.*)0\.weight"):
         model.freeze("0.wieght")
