@@ -5,6 +5,7 @@ line that is not of this package.
 Never: a frame kept, or a line table read twice for one instruction.
 """
 
+import contextlib
 import sys
 from inspect import unwrap
 from pathlib import Path
@@ -18,6 +19,7 @@ _ROOT = str(Path(__file__).resolve().parent.parent)
 _USERS = tuple(
     f"{_ROOT}/{name}/" for name in ("tests", "examples", "benchmarks", "docs", "command/demo")
 )
+_CONTEXTS = contextlib.__file__
 _OURS: dict[CodeType, bool] = {}
 _BY_INSTRUCTION: dict[tuple[CodeType, int], Location] = {}
 
@@ -78,7 +80,8 @@ def _is_generated(code: CodeType) -> bool:
 
 
 def _is_ours(file: str) -> bool:
-    """Whether a file is part of the package; frozen standard modules are looked through too."""
-    if file.startswith("<frozen"):
+    """Whether a file is part of the package; frozen standard modules are looked through too, and
+    what enters contexts."""
+    if file.startswith("<frozen") or file == _CONTEXTS:
         return True
     return file.startswith(_ROOT + "/") and not file.startswith(_USERS)

@@ -19,6 +19,7 @@ from .function import trace
 from .handle import wrap
 from .tensor import host_array
 from .trace import untraced
+from .updates import collecting
 
 HostArray = np.ndarray[Any, Any]
 
@@ -48,7 +49,8 @@ def nonfinite_origin(function: Callable[..., Any], *args: Any, **kwargs: Any) ->
 
     def run(values: list[Any]) -> Any:
         args, kwargs = given.rebuilt(values)
-        return function(*args, **kwargs)
+        with collecting():  # what modules leave is for who asked for the number
+            return function(*args, **kwargs)
 
     traced = trace("nonfinite_origin", run, given.like)
     labels = argument_labels(function, given.structure)

@@ -186,7 +186,7 @@ def container_of(cls: type) -> Container | None:
         return Container(
             lambda tree: (tree, None), lambda _, children: cls(*children), lambda *_: fields
         )
-    return next((made for base, made in _BUILT_IN.items() if cls is base), None)
+    return _BUILT_IN.get(dict if issubclass(cls, dict) else cls)
 
 
 def _dataclass(cls: type) -> Container:

@@ -37,7 +37,7 @@ class Updates:
 
     def alias(self, made: Any, original: Any) -> None:
         """Take the parts of a tree that was made anew for those of the original."""
-        for part, whole in zip(_owners(made), _owners(original), strict=True):
+        for part, whole in _counterparts(made, original):
             self._same[id(part)] = part, self._original(whole)
 
     def put(self, owner: Any, name: str, value: Any) -> None:
@@ -143,15 +143,16 @@ def _refuse(kind: str, owner: Any, name: str) -> NoReturn:
     )  # fmt: skip
 
 
-def _owners(tree: Any) -> Iterator[Any]:
-    """The objects in a tree that have attributes, in order."""
-    container = container_of(type(tree))
-    if container is None:
+def _counterparts(made: Any, original: Any) -> Iterator[tuple[Any, Any]]:
+    """The objects in two trees that have attributes, as far as the trees are alike."""
+    cls = dict if isinstance(original, dict) else original.__class__
+    container = container_of(cls)
+    if container is None or not isinstance(made, cls):
         return
     if container.settings is not None:
-        yield tree
-    for child in container.open(tree)[0]:
-        yield from _owners(child)
+        yield made, original
+    for pair in zip(container.open(made)[0], container.open(original)[0], strict=False):
+        yield from _counterparts(*pair)
 
 
 def _changed(tree: Any, changes: Mapping[int, Mapping[str, Any]]) -> Any:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ..frontend.errors import ArgumentError, fail
 from ..frontend.functions.keys import key as key_of
 from ..frontend.generator import draw_key
 from ..frontend.handle import Handle, wrap
@@ -35,6 +36,9 @@ def training(key: Any = None) -> Iterator[Context]:
 
     Random numbers are made of `key`, a key or a seed; without one, of the default generator.
     """
+    if isinstance(key, bool):
+        hint = "`nn.inference()` says that models do not train"
+        fail(ArgumentError, "training", "a key or a seed is given, and no boolean", key, hint=hint)
     made = key if key is None or isinstance(key, Handle) else key_of(key)
     with surrounded(True, made) as surroundings:
         yield Context(surroundings)

@@ -6,6 +6,7 @@ Never: a value; the model is only traced.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 from ..frontend.errors import described
 from ..frontend.jit import jit
 from ..frontend.tree import leaves_of
+from ..frontend.updates import collecting
 from .display import count_of
 from .module import Module
 from .parameters import leaves
@@ -73,7 +75,7 @@ def summary_of(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
     if args or kwargs:
         with watching(note):
-            jit(module).lower(*args, **kwargs)
+            jit(_dropping_updates(module)).lower(*args, **kwargs)
     rows = [
         Row(path or "(model)", type(part).__name__, outputs.get(path, ""), count_of(part))
         for path, part in parts_of(module)
@@ -86,3 +88,13 @@ def summary_of(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
         sum([each.tensor.size for each in trained]),
         sum([each.tensor.nbytes for each in tensors]),
     )
+
+
+def _dropping_updates(module: Module) -> Callable[..., Any]:
+    """The call of a module, of which nobody takes what it leaves to be updated."""
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        with collecting():
+            return module(*args, **kwargs)
+
+    return called

@@ -1,5 +1,6 @@
 """Training and inference are said around calls; updates come out of every transformation."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -189,3 +190,44 @@ def test_the_randomness_of_compiled_calls_does_not_depend_on_where_the_code_stan
             made.append(bs.jit(Noise())(bs.zeros(2)).tolist())
     assert made[:2] == made[2:]
     assert made[0] != made[1]
+
+
+@dataclass
+class Pair:
+    """Two tensors in the place of one."""
+
+    first: Any
+    second: Any
+
+
+def test_what_leaves_become_is_nobodys_counterpart() -> None:
+    model = nn.Sequential(Mean(), Mean())
+    with nn.training() as context:
+        assert model.map(lambda leaf: Pair(leaf, leaf))[1].mean.second is model[1].mean
+        assert model.map(lambda _: None)[1].mean is None
+        model.map(lambda leaf: leaf + 1)(X)
+        assert context.updated(model)[0].mean.item() == 3.0
+
+
+def test_who_only_looks_at_a_model_takes_no_updates() -> None:
+    model = nn.Sequential(Mean())
+    with nn.training() as context:
+        assert "0 " in str(model.summary(X))
+        found = bs.nonfinite_origin(lambda model, x: bs.log(model(x) * 0).sum(), model, X)
+        assert found is not None
+        assert found.operation == "log"
+        assert context.updated(model) is model
+
+
+@pytest.mark.parametrize("wrong", [True, False, 1.5, "seed"], ids=repr)
+def test_what_is_no_key_is_refused_where_it_is_given(wrong: Any) -> None:
+    with pytest.raises(bs.BrimstoneError, match=r"at: .*test_context\.py"), nn.training(wrong):
+        pass
+
+
+def test_parts_of_a_dict_made_by_a_compiled_function_leave_updates() -> None:
+    make = bs.jit(lambda leaves: {"layer": Mean(), "rest": leaves})
+    parts = make([X, X, X])
+    with nn.training() as context:
+        parts["layer"](X)
+        assert context.updated(parts)["layer"].mean.item() == 2.0

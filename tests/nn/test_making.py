@@ -1,5 +1,6 @@
 """What `__init__` may do: everything that Python does, until it has ended."""
 
+from collections import OrderedDict
 from functools import cached_property
 from typing import Any
 
@@ -113,3 +114,9 @@ def test_what_is_no_tensor_stays_where_the_others_move() -> None:
     module = made_with(parts=[bs.ones(2), "relu", bs.relu])
     assert module.to(bs.float16).parts[0].dtype == bs.float16
     assert module.to("reference").parts[1:] == ["relu", bs.relu]
+
+
+@pytest.mark.parametrize("make", [OrderedDict, bs.jit(lambda parts: parts)], ids=["ordered", "jit"])
+def test_dicts_of_every_kind_are_children(make: Any) -> None:
+    parts = make({name: bs.ones(1) for name in "abcde"})
+    assert list(made_with(parts=parts).params()) == [f"parts.{name}" for name in "abcde"]
