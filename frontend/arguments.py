@@ -22,6 +22,7 @@ from .caller import user_line
 from .dtypes import DEFAULTS
 from .dynamic import Dynamic, OpenSizes
 from .errors import ArgumentError, fail
+from .exact import Exact
 from .function import StandIn
 from .functions.common import upload
 from .handle import Handle
@@ -33,21 +34,10 @@ NUMBERS = (bool, int, float, complex)
 _NUMBER_TYPES: dict[type, type] = {each: each for each in NUMBERS}
 
 
-class Static:
+class Static(Exact):
     """An argument that Python reads while tracing; equal values are one kind."""
 
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Static) or self.value.__class__ is not other.value.__class__:
-            return False
-        return self.value is other.value or bool(self.value == other.value)
-
-    def __hash__(self) -> int:
-        return hash(self.value)
+    __slots__ = ()
 
 
 class Arguments:

@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 from .errors import ArgumentError, expect_functions, fail
+from .exact import Exact
 
 T = TypeVar("T")
 Children = tuple[Sequence[Any], Any]
@@ -123,9 +124,9 @@ def register(
 
     def opened(value: Any) -> Children:
         children, static = open(value)
-        return tuple(children), static
+        return tuple(children), Exact(static)
 
-    register_container(cls, Container(opened, close))
+    register_container(cls, Container(opened, lambda rest, made: close(rest.value, made)))
     return cls
 
 
@@ -196,17 +197,17 @@ def _dataclass(cls: type) -> Container:
     static = [each.name for each in fields if each.metadata.get("static")]
 
     def open(tree: Any) -> Children:
-        rest = tuple([getattr(tree, name) for name in static])
+        rest = Exact(tuple([getattr(tree, name) for name in static]))
         return [getattr(tree, name) for name in dynamic], rest
+
+    def settings(rest: Any) -> dict[str, Any]:
+        return dict(zip(static, rest.value, strict=True))
 
     def close(rest: Any, children: Sequence[Any]) -> Any:
         made = object.__new__(cls)
-        for name, value in [*zip(dynamic, children, strict=True), *zip(static, rest, strict=True)]:
+        for name, value in [*zip(dynamic, children, strict=True), *settings(rest).items()]:
             object.__setattr__(made, name, value)
         return made
-
-    def settings(rest: Any) -> dict[str, Any]:
-        return dict(zip(static, rest, strict=True))
 
     return Container(open, close, lambda *_: dynamic, settings)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..frontend.errors import ArgumentError, fail
+from ..frontend.exact import exact
 
 Settings = tuple[tuple[str, Any], ...]
 
@@ -47,7 +48,7 @@ _FORMS: dict[Any, Form] = {}
 
 def form_of(content: Content) -> Form:
     """The one form of this content."""
-    settings = tuple([(name, _exact(value)) for name, value in content.settings])
+    settings = tuple([(name, exact(value)) for name, value in content.settings])
     key = content._replace(settings=settings)
     try:
         found = _FORMS.get(key)
@@ -55,13 +56,6 @@ def form_of(content: Content) -> Form:
         _refuse(content.cls, content.settings)
         raise
     return found or _FORMS.setdefault(key, Form(content))
-
-
-def _exact(value: Any) -> Any:
-    """A value as a key: 1, 1.0 and True are different settings, and so are 0.0 and -0.0."""
-    if isinstance(value, tuple):
-        return (type(value), tuple([_exact(each) for each in value]))
-    return (type(value), repr(value) if isinstance(value, float) else value)
 
 
 def _refuse(cls: type, settings: Settings) -> None:

@@ -283,6 +283,16 @@ def test_unknown_parameters_are_refused() -> None:
         bs.jit(lambda x: x, donate="y")
 
 
+def test_static_arguments_that_only_seem_equal_are_told_apart() -> None:
+    over = bs.jit(lambda x, by: x / by, static="by")
+    assert [over(bs.ones(1), by).item() for by in (0.0, -0.0)] == [np.inf, -np.inf]
+    times = bs.jit(lambda x, by: x * by[0], static="by")
+    assert [times(bs.asarray([2]), (by,)).dtype for by in (1, 1.0)] == [bs.int64, bs.float32]
+    for _ in range(2):
+        times(bs.asarray([2]), (float("nan"),))
+    assert len(times.plans) == 3
+
+
 @pytest.mark.parametrize("role", ["static", "donate"])
 @pytest.mark.parametrize("place", [-1, 1.5, (0, -1), None, [None]], ids=repr)
 def test_parameters_are_named_or_counted(role: str, place: Any) -> None:

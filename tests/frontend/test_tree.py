@@ -52,6 +52,14 @@ def test_classes_of_users() -> None:
     assert bs.tree_leaves(defaultdict(list, a=[1])) == [1]
 
 
+@pytest.mark.parametrize("settings", [(1, 1.0, True), (0.0, -0.0)])
+@pytest.mark.parametrize("make", [Layer, Box])
+def test_settings_come_back_as_they_were(make: Any, settings: tuple[Any, ...]) -> None:
+    made = [bs.tree_map(lambda leaf: leaf, make(5, each)) for each in settings]
+    found = [each.name if make is Layer else each.label for each in made]
+    assert repr(found) == repr(list(settings))
+
+
 MISTAKES = [
     Mistake(lambda: bs.tree_map(lambda a, b: a, [1], [1, 2]), bs.ArgumentError, "[*] and [*, *]"),
     Mistake(lambda: bs.tree_map(lambda a, b: a, {"a": 1}, {"b": 1}), ValueError, "structure"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
+import numpy as np
 import pytest
 
 import brimstone as bs
@@ -65,6 +66,16 @@ def test_settings_that_are_equal_for_python_make_different_structures() -> None:
     structures = [bs.tree_flatten(Scaled(3, power))[1] for power in (1, 1.0, True, 0.0, -0.0)]
     assert len(set(structures)) == 5
     assert bs.tree_flatten(Scaled(3, 1.0))[1] is structures[1]
+
+
+NAN = [float("nan"), np.float32("nan"), complex("nan"), (1, float("nan"))]
+
+
+@pytest.mark.parametrize("number", NAN, ids=repr)
+def test_settings_that_are_no_numbers_make_one_structure(number: Any) -> None:
+    structures = [bs.tree_flatten(Scaled(3, each))[1] for each in (number, copy.deepcopy(number))]
+    again = type(number)(number) if not isinstance(number, tuple) else (1, float("nan"))
+    assert {*structures, bs.tree_flatten(Scaled(3, again))[1]} == {structures[0]}
 
 
 def test_it_is_called_inside_every_transformation(stack: Stack) -> None:
