@@ -66,19 +66,22 @@ def running_module() -> Module | None:
 def path_of(module: Module) -> str:
     """Where a module is in the outermost one that is being called.
 
-    One that is no part of it, such as one made on the way, is beneath the one that calls it.
+    One that is no part of it, such as one made on the way, is beneath the one that calls it. Of
+    several places of one module the first counts.
     """
     running = _CALLS.running
     if not running or module is running[0]:
         return ""
     if not _CALLS.paths:
-        _CALLS.paths = {id(part): path for path, part in parts_of(running[0])}
+        _CALLS.paths = {id(part): path for path, part in reversed([*parts_of(running[0])])}
     found = _CALLS.paths.get(id(module))
     if found is not None:
         return found
-    callers = running[: running.index(module)] if module in running else running
-    above = path_of(callers[-1])
-    return f"{above}.{type(module).__name__}" if above else type(module).__name__
+    places = [place for place, each in enumerate(running) if each is module]
+    caller = running[places[0] - 1 if places else -1]
+    inside = [path for path, part in parts_of(caller) if part is module]
+    above, own = path_of(caller), inside[0] if inside else type(module).__name__
+    return f"{above}.{own}" if above else own
 
 
 def parts_of(tree: Any, path: str = "") -> Iterator[tuple[str, Module]]:

@@ -30,11 +30,14 @@ def loaded(module: Module, tensors: Mapping[str, Any], strict: bool = True) -> A
     Unless it is `strict`, tensors that the module lacks are left out, and those that are missing
     stay as they are; shapes must fit in any case.
     """
+    if not isinstance(tensors, Mapping):
+        problem = f"expected a dict from paths to tensors, got {type(tensors).__name__}"
+        fail(ArgumentError, "load_state_dict", problem, tensors)
     own = state_dict(module)
     wrong = [
         f"{path}: {described(tensors[path])} instead of {described(tensor)}"
         for path, tensor in own.items()
-        if path in tensors and tuple(tensors[path].shape) != tensor.shape
+        if path in tensors and _shape_of(tensors[path]) != tensor.shape
     ]
     if strict:
         wrong += [f"{path} is missing" for path in own if path not in tensors]
@@ -48,6 +51,14 @@ def loaded(module: Module, tensors: Mapping[str, Any], strict: bool = True) -> A
     return _with(
         module, "", {path: _like(tensors[path], own[path]) for path in own if path in tensors}
     )
+
+
+def _shape_of(value: Any) -> tuple[int, ...] | None:
+    """The shape of a tensor, of whatever library, or of a number; None of what is neither."""
+    if isinstance(value, bool | int | float | complex):
+        return ()
+    shape = getattr(value, "shape", None)
+    return None if shape is None else tuple(shape)
 
 
 def _like(value: Any, tensor: Any) -> Any:

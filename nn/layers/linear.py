@@ -70,5 +70,6 @@ class Sequential(Module):
     @overload
     def __getitem__(self, place: slice) -> Sequential: ...
     def __getitem__(self, place: int | slice) -> Any:
-        chosen = list(self)[place]
-        return Sequential(*chosen) if isinstance(place, slice) else chosen
+        if isinstance(place, slice):
+            return Sequential(*list(self)[place])
+        return getattr(self, str(range(len(self))[place]))

@@ -217,6 +217,23 @@ def test_an_error_names_the_module() -> None:
         nn.Linear(5, 6)(X)
 
 
+class Twice(nn.Module):
+    """Calls a copy of what it has, and then that itself."""
+
+    inner: Any
+
+    def forward(self, x: Any) -> Any:
+        return self.inner(bs.checkpoint(lambda inner, x: inner(x))(self.inner, x))
+
+
+def test_an_error_names_modules_that_are_copies_or_stand_in_two_places() -> None:
+    wrong = nn.Linear(5, 6)
+    with pytest.raises(bs.ShapeError, match=r"in: 1 \(Linear\)$"):
+        nn.Sequential(nn.Identity(), wrong, wrong)(X)
+    with pytest.raises(bs.ShapeError, match=r"in: Sequential\.1\.0 \(Linear\)$"):
+        Twice(nn.Sequential(nn.Identity(), nn.Sequential(wrong)))(X)
+
+
 def test_annotations_and_inheritance() -> None:
     class Deep(Stack):
         depth: int = 3

@@ -115,3 +115,12 @@ def test_a_sequence_is_one(model: Any) -> None:
     assert model[:2][0] is model[0]
     assert model[-1][0].weight.shape == (2, 4)
     assert nn.Identity()(3) == 3
+
+
+def test_what_is_no_tensor_is_not_loaded(model: Any) -> None:
+    with pytest.raises(bs.ArgumentError, match="expected a dict from paths to tensors, got list"):
+        model.load_state_dict([1])
+    with pytest.raises(bs.ArgumentError, match=r"0\.bias: 'x' instead of float32\[4\]"):
+        model.load_state_dict({"0.bias": "x", "0.weight": None}, strict=False)
+    scale = Parts([bs.ones(())])
+    assert scale.load_state_dict({"parts.0": 3}).parts[0].item() == 3.0
