@@ -1,8 +1,6 @@
 """Training: the `Learner`, optimisers, schedules, metrics, checkpoints, and who listens."""
 
 from . import log, metrics, render, schedules
-from .averages import EMA, AverageState
-from . import metrics, schedules
 from .averages import EMA, Averaged, AveragedState, AverageState
 from .clipping import (
     ClipGlobalNorm,
