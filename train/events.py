@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from ..frontend.errors import ArgumentError, fail
+
 Split = Literal["train", "valid"]
 
 
@@ -67,6 +69,16 @@ class EpochEnded:
     step: int
     values: Mapping[str, float]
     seconds: float
+
+    def measured(self, value: str, asked: str) -> float | None:
+        """What `valid.loss` or another value was; None if that is of the other split."""
+        split, _, name = value.rpartition(".")
+        if self.split != (split or "valid"):
+            return None
+        if name not in self.values:
+            problem = f"there is no {value}; the epoch gave {', '.join(self.values)}"
+            fail(ArgumentError, asked, problem)
+        return self.values[name]
 
 
 @dataclass(frozen=True)

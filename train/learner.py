@@ -22,6 +22,7 @@ from .measures import Metric, Tally, is_rate, items_of, second_of
 from .precision import PRECISIONS, Precision
 from .run import Plan, Run, Running
 from .saving import Saving
+from .schedules import Plateau
 from .source import Source
 from .state import Optimiser, State, begin
 from .step import Loss, NanPolicy, Recipe, Report
@@ -39,7 +40,8 @@ class Learner:
     `train.ClipGlobalNorm(1.0)` does, and `accumulate` says over how many batches they are averaged;
     those of the last ones, if they are fewer, are not used. `precision` is that of the work;
     parameters stay as they are. `nan` says what happens when a loss is not finite: "raise" an error
-    that names the operation, "skip" the update, or "ignore" it.
+    that names the operation, "skip" the update, or "ignore" it. `plateau` lets the rate of learning
+    fall when epochs bring nothing.
     """
 
     loss: Loss
@@ -50,6 +52,7 @@ class Learner:
     accumulate: int = 1
     precision: Precision = "float32"
     nan: NanPolicy = "raise"
+    plateau: Plateau | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -86,8 +89,8 @@ class Learner:
     def begin(self, model: Any) -> State:
         """The state before the first step."""
         recipe = self.recipe
-        scaled = recipe.precision == "float16"
-        return begin(model, recipe.optimiser, self.seed, recipe.accumulate > 1, scaled)
+        scaled, falls = recipe.precision == "float16", self.plateau is not None
+        return begin(model, recipe.optimiser, self.seed, recipe.accumulate > 1, scaled, falls)
 
     def step(self, state: State, batch: Any, count: int | None = None) -> tuple[State, Report]:
         """One batch, of which `count` have been before: another state, and what the batch gave.

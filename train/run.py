@@ -14,6 +14,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from ..frontend.errors import BrimstoneError
+from ..frontend.functions.creation import asarray
 from ..nn.display import count_of
 from .events import Ended, EpochEnded, Event, Listener, Progress, Split, Started, Stop
 from .interrupt import Interrupted, finishing_steps
@@ -79,6 +80,7 @@ class Running:
         self.saver: Saver | None = None
         self.pending = deque[_Pending]()
         self.tally = learner.tally()
+        self.plateau = None if learner.plateau is None else learner.plateau.initial()
         self.stopped = ""
         self.interrupted = Interrupted()
         self.valid_begin = None if plan.valid is None else state_of(plan.valid)
@@ -114,6 +116,8 @@ class Running:
         if found is not None:
             self.state, self.position = found
             self.history = list(self.position.history)
+            for event in self.history:
+                self._judge(event)
 
     @property
     def _ending(self) -> str:
@@ -197,7 +201,19 @@ class Running:
         epoch = self.position.epoch + 1
         event = EpochEnded(split, epoch, self.position.step, values, monotonic() - began)
         self.history.append(event)
+        self._judge(event)
         self._tell(event)
+
+    def _judge(self, event: EpochEnded) -> None:
+        """Let the rate of learning fall, where an epoch says so."""
+        plateau, before = self.learner.plateau, self.plateau
+        if plateau is None or before is None:
+            return
+        value = event.measured(plateau.value, "Plateau")
+        if value is not None:
+            self.plateau = plateau.update(value, before)
+            rate = asarray(self.plateau.scale, dtype="float32", device=self.state.step.device)
+            self.state = replace(self.state, rate=rate)
 
     def _save(self) -> None:
         if self.saver is None:

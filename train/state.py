@@ -33,7 +33,8 @@ class State:
     """A model on its way: what the optimiser remembers, the key of randomness, what is counted.
 
     `step` counts batches, `failed` says whether a loss was not finite, `gathered` are gradients of
-    the batches since the last update, `scale` is what losses are multiplied by.
+    the batches since the last update, `scale` is what losses are multiplied by, and `rate` what the
+    optimiser's rate is.
     """
 
     model: Any
@@ -43,11 +44,13 @@ class State:
     failed: Tensor
     gathered: Any
     scale: Scale | None
+    rate: Tensor | None = None
 
 
 def begin(
-    model: Any, optimiser: Optimiser, seed: int = 0, gathers: bool = False, scaled: bool = False
-) -> State:
+    model: Any, optimiser: Optimiser, seed: int = 0, gathers: bool = False, scaled: bool = False,
+    falls: bool = False,
+) -> State:  # fmt: skip
     """The state before the first step; the model that is given stays readable."""
     leaves, structure = flatten(model)
     for path, leaf in zip(paths_of(structure), leaves, strict=True):
@@ -64,6 +67,7 @@ def begin(
         failed=asarray(False, device=place),
         gathered=zero_gradients(model) if gathers else None,
         scale=Scale.initial(place) if scaled else None,
+        rate=asarray(1.0, dtype="float32", device=place) if falls else None,
     )
 
 

@@ -61,7 +61,8 @@ class Recipe:
             gradients = tree_map(lambda total: total / self.accumulate, gradients)
         if self.clip is not None:
             gradients = self._clipped(gradients)
-        model, optimiser = self.optimiser.update(state.model, gradients, state.optimiser)
+        scale = {} if state.rate is None else {"scale": state.rate}
+        model, optimiser = self.optimiser.update(state.model, gradients, state.optimiser, **scale)
         if sound is not None:
             before = state.model, state.optimiser
             model, optimiser = chosen(sound, (model, optimiser), before)
@@ -102,7 +103,7 @@ class Recipe:
         if scale is not None:
             gradients = tree_map(lambda each: divide(wide(each), scale.value), gradients)
         finite = isfinite(value)
-        report = self._report(value, finite, outputs, batch, state.optimiser)
+        report = self._report(value, finite, outputs, batch, state)
         sound, state = self._judged(state, finite, gradients)
         model = model if sound is None else chosen(sound, model, state.model)
         if state.gathered is not None:
@@ -150,23 +151,26 @@ class Recipe:
             fail(ArgumentError, "Learner", problem, value)
         return wide(value), outputs
 
-    def _report(self, loss: Any, finite: Any, outputs: Any, batch: Any, memory: Any) -> Report:
+    def _report(
+        self, loss: Any, finite: Any, outputs: Any, batch: Any, state: State | None
+    ) -> Report:
         """What a batch gave; rates of learning are told where they change from step to step."""
         values = {name: measure(outputs, batch) for name, measure in self.measures.items()}
-        if memory is not None:
-            values |= _rates(self.optimiser, memory)
+        if state is not None:
+            values |= _rates(self.optimiser, state)
         return Report(loss, finite, values, outputs if self.returns_outputs else None)
 
 
-def _rates(optimiser: Any, memory: Any) -> dict[str, Tensor]:
+def _rates(optimiser: Any, state: State) -> dict[str, Tensor]:
     """The rate of the next step, or that of each group, unless it is a number for ever."""
     if not hasattr(optimiser, "rate"):
         return {}
-    found = optimiser.rate(memory)
-    if isinstance(found, Tensor):
-        return {"lr": found}
-    rates = enumerate(found if isinstance(found, tuple) else ())
-    return {f"lr[{number}]": rate for number, rate in rates if isinstance(rate, Tensor)}
+    found = optimiser.rate(state.optimiser)
+    pairs = [("lr", found)]
+    if isinstance(found, tuple):
+        pairs = [(f"lr[{number}]", rate) for number, rate in enumerate(found)]
+    rates = {name: rate if state.rate is None else rate * state.rate for name, rate in pairs}
+    return {name: rate for name, rate in rates.items() if isinstance(rate, Tensor)}
 
 
 def _all_finite(tree: Any) -> Any:

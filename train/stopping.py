@@ -43,13 +43,10 @@ class EarlyStopping:
         return Stop(f"{self.value} was not better than {self.best:.6g} for {self.waited} epochs")
 
     def _judge(self, event: EpochEnded) -> None:
-        split, _, name = self.value.rpartition(".")
-        if event.split != (split or "valid"):
+        value = event.measured(self.value, "EarlyStopping")
+        if value is None:
             return
-        if name not in event.values:
-            problem = f"there is no {self.value}; the epoch gave {', '.join(event.values)}"
-            fail(ArgumentError, "EarlyStopping", problem)
-        sign, value = 1.0 if self.mode == "min" else -1.0, event.values[name]
+        sign = 1.0 if self.mode == "min" else -1.0
         is_first = isnan(self.best) and not isnan(value)
         if is_first or sign * value < sign * self.best - self.least:
             self.best, self.waited = value, 0

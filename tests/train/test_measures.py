@@ -1,6 +1,7 @@
 """Metrics in a Learner: of several numbers, of the machine, of losses and rates; and clipping."""
 
 from math import exp, isnan
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import brimstone as bs
 from brimstone import train
 from brimstone.train import metrics, schedules
 from brimstone.train.measures import numbers_of
-from kit.training import Momentum, Told, data, loss, model, weights
+from kit.training import Momentum, Told, data, loss, model, stopping_at, weights
 
 BATCHES = data()
 
@@ -55,6 +56,22 @@ def test_rates_are_those_of_the_updates() -> None:
     groups = train.Groups({"bias": train.SGD(lr=0.1)}, train.SGD(lr=falling))
     found = values(groups, rate=metrics.LearningRate())
     assert set(found) == {"loss", "lr[1]", "rate"}
+
+
+def test_the_rate_falls_where_epochs_bring_nothing(tmp_path: Path) -> None:
+    plateau = schedules.Plateau(mode="max", patience=0, factor=0.5, value="train.loss")
+    learner = train.Learner(loss, train.SGD(lr=0.02), plateau=plateau)
+    told, again = Told(), Told()
+    never = learner.fit(model(), BATCHES, epochs=4, listeners=[told])
+    rates = [event.values["lr"] for event in told if isinstance(event, train.EpochEnded)]
+    assert rates == pytest.approx([0.02, 0.02, 0.01, 0.005])
+    saving = train.Saving(tmp_path)
+    learner.fit(model(), BATCHES, epochs=4, listeners=[stopping_at(18)], saving=saving)
+    run = learner.fit(model(), BATCHES, epochs=4, listeners=[again], saving=saving)
+    assert weights(run) == weights(never)
+    assert [each.values for each in run.history] == [each.values for each in never.history]
+    plain = train.Learner(loss, train.SGD(lr=0.02)).fit(model(), BATCHES)
+    assert weights(plain) == weights(learner.fit(model(), BATCHES))
 
 
 def test_outputs_that_are_not_there_are_asked_for() -> None:

@@ -102,7 +102,8 @@ class Optimiser:
 
         @cache
         def now(dtype: Any) -> Now:
-            rate = rate_at(self.lr, step.astype(dtype)) * scale
+            share = scale.astype(dtype) if isinstance(scale, Tensor) else scale
+            rate = rate_at(self.lr, step.astype(dtype)) * share
             narrow = isinstance(rate, Tensor)
             return Now((step + 1).astype(dtype), rate.astype(dtype) if narrow else rate)
 

@@ -1,7 +1,8 @@
 """A rate that falls when a metric no longer gets better.
 
 Comes in: the metric, a number of the host, as often as it is measured. Goes out: a state whose
-`scale` an update takes: `optimiser.update(model, gradients, state, scale=plateau.scale)`.
+`scale` an update takes: `optimiser.update(model, gradients, state, scale=plateau.scale)`. A Learner
+does all of that: `Learner(..., plateau=Plateau())`.
 Never: a tensor of a compiled step; what depends on results is decided between steps.
 """
 
@@ -27,7 +28,8 @@ class Plateau:
 
     Better is what is lower (`mode` "min") or higher ("max") than the best by more than `threshold`,
     counted relative to the best ("rel") or not ("abs"). After a fall, `cooldown` measurements do
-    not count. The scale does not fall below `minimum`.
+    not count. The scale does not fall below `minimum`. `value` is what a Learner measures it by,
+    after each epoch.
     """
 
     mode: str = "min"
@@ -37,6 +39,7 @@ class Plateau:
     threshold_mode: str = "rel"
     cooldown: int = 0
     minimum: float = 0.0
+    value: str = "valid.loss"
 
     def __post_init__(self) -> None:
         expect_among(self, ("min", "max"), mode=self.mode)
