@@ -135,6 +135,9 @@ class Learner:
         """
         if epochs < 0:
             fail(ArgumentError, "fit", "a number of epochs is not negative", epochs)
+        if valid is None and self.plateau and not self.plateau.value.startswith("train."):
+            problem = f"nothing gives {self.plateau.value}, by which the rate is to fall"
+            fail(ArgumentError, "fit", problem, hint="`fit(..., valid=batches)`")
         plan = Plan(name, epochs, data, valid, listeners)
         return Running(self, plan, self.begin(model)).run(saving)
 

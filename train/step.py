@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ..frontend.errors import ArgumentError, fail
-from ..frontend.functions.creation import zeros_like
+from ..frontend.functions.creation import asarray, zeros_like
 from ..frontend.functions.elementwise import add, divide
 from ..frontend.functions.keys import fold_in
 from ..frontend.functions.logic import isfinite, logical_and, logical_not, logical_or
@@ -155,10 +155,23 @@ class Recipe:
         self, loss: Any, finite: Any, outputs: Any, batch: Any, state: State | None
     ) -> Report:
         """What a batch gave; rates of learning are told where they change from step to step."""
-        values = {name: measure(outputs, batch) for name, measure in self.measures.items()}
+        values = {
+            name: _number(name, measure(outputs, batch), loss)
+            for name, measure in self.measures.items()
+        }
         if state is not None:
             values |= _rates(self.optimiser, state)
         return Report(loss, finite, values, outputs if self.returns_outputs else None)
+
+
+def _number(name: str, value: Any, beside: Tensor) -> Tensor:
+    """What a function has measured of a batch, if that is one number, beside another tensor."""
+    if not isinstance(value, Tensor | int | float) or getattr(value, "shape", ()):
+        hint = "reduce it, or gather outputs by a metric that is an object"
+        fail(
+            ArgumentError, "Learner", f"the metric {name!r} is one number a batch", value, hint=hint
+        )
+    return value if isinstance(value, Tensor) else asarray(value, device=beside.device)
 
 
 def _rates(optimiser: Any, state: State) -> dict[str, Tensor]:

@@ -24,6 +24,7 @@ class EarlyStopping:
     least: float = 0.0
     best: float = field(default=float("nan"), init=False)
     waited: int = field(default=0, init=False)
+    missed: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         if self.patience < 1:
@@ -33,7 +34,7 @@ class EarlyStopping:
 
     def __call__(self, event: Event) -> Stop | None:
         if isinstance(event, Started):
-            self.best, self.waited = float("nan"), 0
+            self.best, self.waited, self.missed = float("nan"), 0, 0
             for before in event.history:
                 self._judge(before)
         if isinstance(event, EpochEnded):
@@ -44,7 +45,11 @@ class EarlyStopping:
 
     def _judge(self, event: EpochEnded) -> None:
         value = event.measured(self.value, "EarlyStopping")
+        self.missed = self.missed + 1 if value is None else 0
         if value is None:
+            if self.missed > 1:
+                problem = f"an epoch ended, and nothing gave {self.value}"
+                fail(ArgumentError, "EarlyStopping", problem, hint="`fit(..., valid=batches)`")
             return
         sign = 1.0 if self.mode == "min" else -1.0
         is_first = isnan(self.best) and not isnan(value)

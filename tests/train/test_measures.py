@@ -108,6 +108,27 @@ def test_gradients_are_clipped_by_settings(name: str) -> None:
         type(made)(0.0)
 
 
+def test_functions_measure_one_number() -> None:
+    assert values(two=lambda outputs, batch: 2.0, four=lambda outputs, batch: 4)["two"] == 2.0
+    with pytest.raises(ValueError, match=r"the metric 'all' is one number a batch(?s:.*)\[4\]"):
+        values(all=lambda outputs, batch: outputs)
+    with pytest.raises(ValueError, match="one number a batch"):
+        values(nothing=lambda outputs, batch: None)
+
+
+def test_what_nobody_measures_is_missed() -> None:
+    with pytest.raises(ValueError, match=r"nothing gave valid\.loss"):
+        fit_for(train.EarlyStopping())
+    with pytest.raises(ValueError, match=r"nothing gives valid\.loss"):
+        fit_for(plateau=schedules.Plateau())
+
+
+def fit_for(*listeners: Any, **options: Any) -> None:
+    train.Learner(loss, Momentum(), **options).fit(
+        model(), BATCHES[:1], epochs=2, listeners=listeners
+    )
+
+
 def pair(tree: Any) -> Any:
     return train.clip_by_global_norm(tree, 1.0)
 

@@ -160,7 +160,6 @@ STRATEGIES: dict[str, tuple[Any, set[int]]] = {
     "last": (train.KeepLast(2), {3, 4}),
     "best": (train.KeepBest(), {3}),
     "largest": (train.KeepBest(mode="max", count=2), {0, 2}),
-    "unknown": (train.KeepBest("valid.accuracy"), set()),
     "composed": (train.Composed((train.KeepLast(1), train.KeepBest())), {3, 4}),
 }
 
@@ -170,6 +169,14 @@ def test_strategies(name: str) -> None:
     strategy, kept = STRATEGIES[name]
     assert strategy(records(5.0, 1.0, 3.0, 1.0, float("nan"))) == kept
     assert strategy([]) == set()
+
+
+def test_a_value_that_no_epoch_gave_is_named(tmp_path: Path) -> None:
+    saving = train.Saving(tmp_path, every=3, keep=train.KeepBest("valid.accuracy"))
+    with pytest.raises(
+        ValueError, match=r"there is no valid\.accuracy; the epochs gave train\.loss"
+    ):
+        learner().fit(model(), BATCHES, epochs=2, saving=saving)
 
 
 def saved_twice(folder: Path) -> list[Path]:

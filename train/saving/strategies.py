@@ -67,6 +67,10 @@ class KeepBest:
             fail(ArgumentError, "KeepBest", 'mode is "min" or "max"', self.mode)
 
     def __call__(self, records: Sequence[Record]) -> set[int]:
+        measured = {name: None for record in records for name in record.values}
+        if measured and self.value not in measured:
+            problem = f"there is no {self.value}; the epochs gave {', '.join(measured)}"
+            fail(ArgumentError, "KeepBest", problem)
         sign = 1.0 if self.mode == "min" else -1.0
         known = [each for each in records if not isnan(each.values.get(self.value, float("nan")))]
         ranked = sorted(known, key=lambda each: (sign * each.values[self.value], -each.step))
