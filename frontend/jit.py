@@ -262,8 +262,10 @@ class Jitted:
 
     @property
     def plans(self) -> list[Plan]:
-        """The compiled steps, one for each kind of arguments so far, or for each of its stages."""
-        return [plan for entry in self._entries.values() for plan in entry.plans]
+        """The compiled steps, one for each kind of arguments so far, or for each of its stages, and
+        of what has been said around a call."""
+        own = [plan for entry in self._entries.values() for plan in entry.plans]
+        return own + [plan for inner in self._surrounded.values() for plan in inner.plans]
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """The function as IR, for arguments of this kind; nothing runs."""

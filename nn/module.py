@@ -67,9 +67,14 @@ class Module(metaclass=_Making):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         written = [base for base in cls.__mro__[:-1] if "__init__" in base.__dict__]
-        annotated = get_annotations(cls)
-        if annotated and all(["__dataclass_fields__" in base.__dict__ for base in written]):
+        is_told = get_annotations(cls) or "__post_init__" in cls.__dict__
+        if is_told and all(["__dataclass_fields__" in base.__dict__ for base in written]):
             dataclasses.dataclass(repr=False, eq=False)(cls)
+
+    @property
+    def __signature__(self) -> Signature:
+        """What tools show that a call takes, and whose names `jit` knows: what `forward` does."""
+        return signature(self.forward if type(self).__call__ is Module.__call__ else self.__call__)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What a call computes."""

@@ -114,6 +114,7 @@ def test_a_compiled_call_is_surrounded_like_any_other() -> None:
         assert noisy(model, X).tolist() == X.tolist()
     with nn.training():
         assert noisy(model, X).tolist() != noisy(model, X).tolist()
+    assert len(noisy.plans) == 4  # with a key and without, of inference and of nothing said
 
 
 def test_donated_and_static_arguments_are_so_in_surroundings_too() -> None:

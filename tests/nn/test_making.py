@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from functools import cached_property
+from inspect import signature
 from typing import Any
 
 import pytest
@@ -120,3 +121,31 @@ def test_what_is_no_tensor_stays_where_the_others_move() -> None:
 def test_dicts_of_every_kind_are_children(make: Any) -> None:
     parts = make({name: bs.ones(1) for name in "abcde"})
     assert list(made_with(parts=parts).params()) == [f"parts.{name}" for name in "abcde"]
+
+
+class Sized(nn.Module):
+    """Made of its annotations."""
+
+    size: int
+
+
+class Drawn(Sized):
+    """Has more, which is made of what it is given."""
+
+    def __post_init__(self) -> None:
+        self.weight = bs.ones(self.size)
+
+    def forward(self, x: Any, twice: bool = False) -> Any:
+        """x -> a multiple"""
+        return x * self.weight * (2 if twice else 1)
+
+
+def test_what_is_left_to_do_is_done_after_an_inherited_init() -> None:
+    assert Drawn(3).weight.shape == (3,)
+
+
+def test_parameters_of_forward_have_names() -> None:
+    assert list(signature(Drawn(1)).parameters) == ["x", "twice"]
+    assert list(signature(Drawn).parameters) == ["size"]
+    compiled = bs.jit(Drawn(1), static="twice")
+    assert [compiled(bs.ones(1), each).item() for each in (False, True)] == [1.0, 2.0]
