@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import update_wrapper
 from inspect import Parameter, signature
-from threading import local
 from typing import Any
 from zlib import crc32
 
+from .blocks import Blocks
 from .errors import TracedValueError, fail
 from .functions.keys import fold_in
 from .generator import each_time
@@ -45,38 +45,28 @@ class Surroundings:
         return wrap(each_time(key.node, self.updates.trace))
 
 
-class _Current(local):
-    surroundings: Surroundings | None = None
-
-
-_CURRENT = _Current()
+_SURROUNDINGS = Blocks()
 
 
 def current_surroundings() -> Surroundings | None:
     """What has been said around what this thread is doing."""
-    return _CURRENT.surroundings
+    return _SURROUNDINGS.innermost
 
 
 @contextmanager
 def surrounded(training: bool, key: Any = None) -> Iterator[Surroundings]:
     """While the block runs, models train or do not; values that they leave are collected."""
-    before = _CURRENT.surroundings
     with collecting() as updates:
-        _CURRENT.surroundings = made = Surroundings(training, key, updates)
-        try:
+        made = Surroundings(training, key, updates)
+        with _SURROUNDINGS.saying(made):
             yield made
-        finally:
-            _CURRENT.surroundings = before
 
 
 @contextmanager
 def unsurrounded() -> Iterator[None]:
     """While the block runs, nothing has been said."""
-    before, _CURRENT.surroundings = _CURRENT.surroundings, None
-    try:
+    with _SURROUNDINGS.saying(None):
         yield
-    finally:
-        _CURRENT.surroundings = before
 
 
 def within(function: Callable[..., Any], training: bool) -> Callable[..., Any]:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from threading import local
 from typing import Any, NamedTuple, NoReturn
 
+from .blocks import Blocks
 from .errors import TracedValueError, fail
 from .trace import Trace, current_trace
 from .tree import container_of
@@ -98,11 +98,7 @@ class Gathered:
         return found.applied(tree)
 
 
-class _Current(local):
-    updates: Updates | None = None
-
-
-_CURRENT = _Current()
+_COLLECTING = Blocks()
 _DROPPING = ("grad", "vjp", "jvp", "linearize")
 """Transformations that only give derivatives: values that are left inside are dropped."""
 
@@ -110,17 +106,14 @@ _DROPPING = ("grad", "vjp", "jvp", "linearize")
 @contextmanager
 def collecting() -> Iterator[Updates]:
     """While the block runs, values that are left are collected."""
-    before, found = _CURRENT.updates, Updates()
-    _CURRENT.updates = found
-    try:
+    found = Updates()
+    with _COLLECTING.saying(found):
         yield found
-    finally:
-        _CURRENT.updates = before
 
 
 def leave(owner: Any, name: str, value: Any) -> None:
     """Leave a value for whoever collects, if somebody does."""
-    updates, trace = _CURRENT.updates, current_trace()
+    updates, trace = _COLLECTING.innermost, current_trace()
     if updates is None or (trace is not updates.trace and trace and trace.kind in _DROPPING):
         return
     if trace is not updates.trace:
@@ -130,8 +123,8 @@ def leave(owner: Any, name: str, value: Any) -> None:
 
 def stands_for(made: Any, original: Any) -> Any:
     """A tree that was made of another one: what its parts leave is left by those of the other."""
-    if _CURRENT.updates is not None:
-        _CURRENT.updates.alias(made, original)
+    if _COLLECTING.innermost is not None:
+        _COLLECTING.innermost.alias(made, original)
     return made
 
 

@@ -19,7 +19,8 @@ class Content(NamedTuple):
     """What a form consists of.
 
     `children` are the attributes that are tensors, modules and containers of these. Of them
-    `buffers` are tensors that are no parameters, `frozen` parameters that stay as they are.
+    `buffers` are tensors that are no parameters, `frozen` parameters that stay as they are; so are
+    attributes of these names that are None when they are tensors.
     """
 
     cls: type

@@ -233,9 +233,7 @@ def _freeze(module: Module, like: Content | None = None) -> None:
             problem = f"the buffer {name} is a module, or has such"
             hint = "`module.freeze()` is a module whose parameters are not trained"
             fail(ArgumentError, type(module).__name__, problem, hint=hint)
-    known = frozenset(children)
-    content = Content(type(module), children, settings, buffers & known, frozen & known)
-    own[FORM] = form_of(content)
+    own[FORM] = form_of(Content(type(module), children, settings, buffers, frozen))
 
 
 def _is_child(value: Any) -> bool:

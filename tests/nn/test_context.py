@@ -1,5 +1,6 @@
 """Training and inference are said around calls; updates come out of every transformation."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -232,3 +233,20 @@ def test_parts_of_a_dict_made_by_a_compiled_function_leave_updates() -> None:
     with nn.training() as context:
         parts["layer"](X)
         assert context.updated(parts)["layer"].mean.item() == 2.0
+
+
+def test_a_generator_may_leave_a_context_late() -> None:
+    def inferred() -> Iterator[bool]:
+        with nn.inference():
+            yield nn.is_training()
+
+    made = inferred()
+    with nn.training() as context:
+        assert not next(made)
+    assert list(made) == []
+    assert not nn.is_training()
+    model = Mean()
+    model.update(mean=X)
+    assert context.updated(model) is model
+    with nn.training():
+        assert nn.is_training()

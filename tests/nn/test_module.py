@@ -116,6 +116,14 @@ def test_a_tensor_may_take_the_place_of_nothing() -> None:
     assert list(module.replace(bias=None).params()) == ["weight"]
 
 
+def test_a_buffer_that_is_nothing_is_a_buffer_again() -> None:
+    module = Scaled(2).freeze("weight").replace(mean=None, weight=None)
+    again = module.replace(mean=bs.zeros(2), weight=bs.ones(2))
+    assert list(again.buffers()) == ["mean"]
+    assert again.params() == {}
+    assert bs.tree_flatten(again)[1] is bs.tree_flatten(Scaled(2).freeze("weight"))[1]
+
+
 class Holding(nn.Module):
     def __init__(self, value: Any) -> None:
         self.value = value
