@@ -99,6 +99,10 @@ class Module(metaclass=_Making):
         for name, value in values.items():
             if name not in children:
                 _refuse_name(self, "update", name, children)
+            if isinstance(getattr(self, name), Handle) and not isinstance(value, Handle | None):
+                problem = f"{name} is a tensor, and so is what takes its place"
+                hint = "make it one with `bs.asarray`"
+                fail(ArgumentError, "update", problem, value, hint=hint)
             leave(self, name, value)
 
     def replace(self, **values: Any) -> Self:

@@ -21,7 +21,14 @@ LISTED = 20
 
 def state_dict(module: Module) -> dict[str, Any]:
     """All tensors by path, parameters and buffers."""
-    return {each.path: each.tensor for each in leaves(module)}
+    found: dict[str, Any] = {}
+    for each in leaves(module):
+        if each.path in found:
+            problem = f"two tensors have the path {each.path}"
+            hint = "give dicts keys that differ as text, and have no dots"
+            fail(ArgumentError, "state_dict", problem, hint=hint)
+        found[each.path] = each.tensor
+    return found
 
 
 def loaded(module: Module, tensors: Mapping[str, Any], strict: bool = True) -> Any:

@@ -133,6 +133,8 @@ def test_an_update_that_nobody_takes_is_told() -> None:
         bs.vmap(Mean())(X)
     with pytest.raises(ValueError, match="a Mean has no sum; it has weight, mean"):
         Mean().update(sum=1)
+    with pytest.raises(ValueError, match=r"update: mean is a tensor(?s:.*)asarray"):
+        Mean().update(mean=1)
 
 
 def test_randomness_is_a_function_of_key_place_and_count() -> None:

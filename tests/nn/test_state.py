@@ -124,3 +124,10 @@ def test_what_is_no_tensor_is_not_loaded(model: Any) -> None:
         model.load_state_dict({"0.bias": "x", "0.weight": None}, strict=False)
     scale = Parts([bs.ones(())])
     assert scale.load_state_dict({"parts.0": 3}).parts[0].item() == 3.0
+
+
+@pytest.mark.parametrize("keys", [(1, "1"), ("a.b", "a")], ids=str)
+def test_no_tensor_is_lost_to_another_of_its_path(keys: tuple[Any, Any]) -> None:
+    parts: Any = {keys[0]: bs.ones(1), keys[1]: {"b": bs.ones(1)} if "a" in keys else bs.ones(1)}
+    with pytest.raises(bs.ArgumentError, match=r"two tensors have the path parts\.(1|a\.b)"):
+        Parts(parts).state_dict()
