@@ -126,13 +126,22 @@ def linearize(function: Callable[..., Any], *primals: Any) -> tuple[Any, Callabl
 def jvp(function: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
     """The value of `function`, and how it changes when its arguments change by `tangents`."""
     expect_functions("jvp", function)
+    return pushing(function, primals)(tangents)
+
+
+def pushing(function: Callable[..., Any], primals: Any) -> Callable[..., tuple[Any, Any]]:
+    """`jvp` as a function of the tangents, for all of which `function` runs once."""
     chosen = Selection("jvp", tuple(primals), None)
     traced = chosen.trace("jvp", function, {})
     operands, flags = chosen.operands(traced)
     func = _derived(differentiate_forward, traced.func, flags)
-    made = call(func, [*operands, *chosen.given(tuple(tangents))])
     count = len(traced.func.results)
-    return _rebuilt(traced, made[:count]), _tangents(traced, made[count:])
+
+    def push_forward(tangents: Any) -> tuple[Any, Any]:
+        made = call(func, [*operands, *chosen.given(tuple(tangents))])
+        return _rebuilt(traced, made[:count]), _tangents(traced, made[count:])
+
+    return push_forward
 
 
 def stop_gradient(tree: Any) -> Any:

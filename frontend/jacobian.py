@@ -16,7 +16,7 @@ from .errors import ArgumentError, expect_functions, fail
 from .functions.common import as_node
 from .functions.creation import eye
 from .functions.manipulation import moveaxis, reshaped
-from .grad import jvp, vjp
+from .grad import pushing, vjp
 from .handle import Handle, wrap
 from .tree import tree_map
 from .vmap import vmap
@@ -47,7 +47,9 @@ def jacfwd(function: Callable[..., Any], argnums: int = 0) -> Any:
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         inner, point = _of_one(function, args, kwargs, argnums)
         point = wrap(as_node(point, "jacfwd"))
-        columns = vmap(lambda seed: jvp(inner, (point,), (seed,))[1])(_basis(point))
+        # The function runs outside of the batch, so that all columns are of the same noise.
+        push_forward = pushing(inner, (point,))
+        columns = vmap(lambda seed: push_forward((seed,))[1])(_basis(point))
         shape = point.shape
         return tree_map(lambda each: _columns(each, shape), columns)
 

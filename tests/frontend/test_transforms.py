@@ -159,6 +159,14 @@ def test_per_example_gradients() -> None:
     np.testing.assert_allclose(found.numpy(), np.stack(expected), rtol=1e-12)
 
 
+def test_a_jacobian_goes_forward_through_a_loop_of_unknown_length() -> None:
+    def grown(x: Any) -> Any:
+        return bs.while_loop(lambda carry: carry.sum() < 50, lambda carry: carry * x, x)
+
+    found = bs.jacfwd(grown)(bs.asarray([2.0, 3.0]))
+    assert found.tolist() == [[32.0, 0.0], [0.0, 108.0]]
+
+
 def test_vmap_axes() -> None:
     x, y = array(2, 3), array(4, 2)
     found = bs.vmap(lambda a, b: a.sum() + b, in_axes=(0, 1), out_axes=1)(x, y)

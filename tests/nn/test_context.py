@@ -252,3 +252,13 @@ def test_a_generator_may_leave_a_context_late() -> None:
     assert context.updated(model) is model
     with nn.training():
         assert nn.is_training()
+
+
+@pytest.mark.parametrize("key", [None, 3])
+def test_all_columns_of_a_jacobian_are_of_the_same_noise(key: Any) -> None:
+    def scaled(x: Any) -> Any:
+        return x.sum() * Noise()(bs.zeros(()))
+
+    with nn.training(key):
+        for jacobian in (bs.jacfwd, bs.jacrev):
+            assert len(set(jacobian(scaled)(X).tolist())) == 1
