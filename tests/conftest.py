@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 import tempfile
 from collections.abc import Generator, Iterator
 from unittest import mock
@@ -21,6 +22,9 @@ settings.load_profile("ci")
 def pytest_configure(config: pytest.Config) -> None:
     """Keep what tests compile out of the user's cache, and what he has compiled out of tests; and
     let tests run where results are exact, if nobody asks for another device."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        # A job in the background, whose tests of interrupts would wait for ever.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(config, "workerinput"):
         return  # a worker, which has the environment of the process that started it
     folder = tempfile.TemporaryDirectory()

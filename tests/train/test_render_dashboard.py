@@ -21,6 +21,7 @@ from brimstone.train.render.health import Health
 from brimstone.train.render.link import Link
 from brimstone.train.render.renderer import STOPPING
 from kit.played_runs import told
+from kit.work import PATIENCE
 
 pytest.importorskip("textual", reason="textual, of the extra `train`, is not installed")
 
@@ -112,7 +113,7 @@ def test_one_wish_stops_the_run_and_two_end_it() -> None:
         screen.asked()
         assert renderer(Note("two")) == Stop("interrupted")
         screen.asked()
-        signal.pause()
+        Signal().wait(PATIENCE)
     assert [each for each in screen.messages if isinstance(each, Note)] == [
         Note("one"), Note(STOPPING), Note("two")
     ]  # fmt: skip
