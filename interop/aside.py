@@ -27,11 +27,11 @@ def written_aside(path: str) -> Iterator[BinaryIO]:
         with suppress(OSError):
             os.unlink(aside)
         raise
-    _flush_folder(folder)
+    flush_folder(folder)
 
 
-def _flush_folder(folder: str) -> None:
-    """Make sure that the new name is on the disk too."""
+def flush_folder(folder: str | os.PathLike[str]) -> None:
+    """Make sure that the names in a folder are on the disk."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

@@ -13,7 +13,7 @@ from ..frontend.paths import paths_of
 from ..frontend.tree import flatten, tree_map
 from ..frontend.updates import stands_for
 from ..nn.parameters import leaves as leaves_with_paths
-from .state import trains
+from .optimisers.optimiser import is_trainable
 
 Precision = Literal["float32", "bfloat16", "float16"]
 PRECISIONS = ("float32", "bfloat16", "float16")
@@ -27,7 +27,7 @@ def model_in(model: Any, precision: str) -> Any:
     leaves, structure = flatten(model)
     paths = paths_of(structure)
     cast = [
-        leaf.astype(precision) if trains(leaf) and path not in buffers else leaf
+        leaf.astype(precision) if is_trainable(leaf) and path not in buffers else leaf
         for leaf, path in zip(leaves, paths, strict=True)
     ]
     return stands_for(structure.build(cast), model)
@@ -37,4 +37,4 @@ def batch_in(batch: Any, precision: str) -> Any:
     """The batch with its floats cast."""
     if precision == "float32":
         return batch
-    return tree_map(lambda leaf: leaf.astype(precision) if trains(leaf) else leaf, batch)
+    return tree_map(lambda leaf: leaf.astype(precision) if is_trainable(leaf) else leaf, batch)

@@ -13,9 +13,11 @@ from typing import Any, Protocol
 from ..frontend.errors import ArgumentError, fail
 from ..frontend.functions.creation import asarray, zeros_like
 from ..frontend.functions.keys import key
-from ..frontend.paths import constants_of, paths_of
+from ..frontend.functions.logic import where
+from ..frontend.paths import paths_of
 from ..frontend.tensor import Tensor
 from ..frontend.tree import flatten, tree_map
+from .optimisers.optimiser import trained_places, widened
 from .scaling import Scale
 
 
@@ -74,26 +76,12 @@ def begin(
 def zero_gradients(model: Any) -> Any:
     """A tree like the model's gradients, of zeros in f32 at least."""
     leaves, structure = flatten(model)
-    constant = constants_of(structure)
-    zeros = [
-        None if at in constant or not trains(leaf) else zeros_like(wide(leaf))
-        for at, leaf in enumerate(leaves)
-    ]
+    zeros: list[Any] = [None] * len(leaves)
+    for at in trained_places(leaves, structure):
+        zeros[at] = zeros_like(widened(leaves[at]))
     return structure.build(zeros)
-
-
-def trains(leaf: Any) -> bool:
-    """Whether a leaf is a tensor of floats."""
-    return isinstance(leaf, Tensor) and leaf.dtype.kind in ("f", "c")
-
-
-def wide(tensor: Any) -> Any:
-    """A tensor in at least f32."""
-    return tensor.astype("float32") if tensor.dtype.itemsize < 4 else tensor
 
 
 def chosen(condition: Any, new: Any, old: Any) -> Any:
     """The new tree where the condition holds, else the old one, leaf by leaf."""
-    from ..frontend.functions.logic import where
-
     return tree_map(lambda one, other: where(condition, one, other), new, old)

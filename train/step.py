@@ -20,8 +20,9 @@ from ..frontend.grad import value_and_grad
 from ..frontend.tensor import Tensor
 from ..frontend.tree import leaves_of, tree_map
 from ..nn.context import inference, training
+from .optimisers.optimiser import widened
 from .precision import batch_in, model_in
-from .state import Optimiser, State, chosen, wide
+from .state import Optimiser, State, chosen
 
 NanPolicy = Literal["raise", "skip", "ignore"]
 Loss = Callable[[Any, Any], Any]
@@ -101,14 +102,14 @@ class Recipe:
             both = value_and_grad(scaled, has_aux=True, updates=True)
             ((_, (value, outputs)), model), gradients = both(state.model, batch)
         if scale is not None:
-            gradients = tree_map(lambda each: divide(wide(each), scale.value), gradients)
+            gradients = tree_map(lambda each: divide(widened(each), scale.value), gradients)
         finite = isfinite(value)
         report = self._report(value, finite, outputs, batch, state)
         sound, state = self._judged(state, finite, gradients)
         model = model if sound is None else chosen(sound, model, state.model)
         if state.gathered is not None:
             pairs = zip(leaves_of(gradients), leaves_of(state.gathered), strict=True)
-            sums = iter([add(wide(one), other) for one, other in pairs])
+            sums = iter([add(widened(one), other) for one, other in pairs])
             gradients = tree_map(lambda _: next(sums), state.gathered)
         return replace(state, model=model), report, gradients, sound
 
@@ -149,7 +150,7 @@ class Recipe:
         if not isinstance(value, Tensor) or value.shape:
             problem = "the loss function returns one number, or that and the model's outputs"
             fail(ArgumentError, "Learner", problem, value)
-        return wide(value), outputs
+        return widened(value), outputs
 
     def _report(
         self, loss: Any, finite: Any, outputs: Any, batch: Any, state: State | None

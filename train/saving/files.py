@@ -17,6 +17,7 @@ from zlib import crc32
 
 from ...frontend.errors import BrimstoneError
 from ...interop import safetensors
+from ...interop.aside import flush_folder
 from .position import Position
 
 TENSORS, REST = "state.safetensors", "run.json"
@@ -43,11 +44,11 @@ def write(folder: Path, arrays: Mapping[str, Any], position: Position) -> Path:
             json.dump(rest, file, indent=1, allow_nan=False)
             file.flush()
             os.fsync(file.fileno())
-        _flush(aside)
+        flush_folder(aside)
         if target.exists():  # the same step again: at the end of the epoch, or of another run
             os.rename(target, before)
         os.rename(aside, target)
-        _flush(folder)
+        flush_folder(folder)
     finally:
         shutil.rmtree(aside, ignore_errors=True)
         shutil.rmtree(before, ignore_errors=True)
@@ -123,12 +124,3 @@ def _blocks(path: Path) -> Iterator[bytes]:
     with open(path, "rb") as file:
         while block := file.read(1 << 22):
             yield block
-
-
-def _flush(folder: Path) -> None:
-    """Make sure that the names in a folder are on the disk."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
