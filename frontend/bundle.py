@@ -207,35 +207,39 @@ def _settings(structure: Structure) -> dict[str, Any] | None:
     return container.settings(structure.static)
 
 
-def build(kind: Kind, buffers: Sequence[Any], location: Location, inner: bool = False) -> Any:
-    """The tree of some results of the function that begins at `location`; large dicts and
-    dataclasses in it are made lazily.
+def build(
+    kind: Kind, buffers: Sequence[Any], location: Location, inner: bool = False, at: int = 0
+) -> Any:
+    """The tree of some results of the function that begins at `location`, of which the first is
+    `buffers[at]`; large dicts and dataclasses in it are made lazily.
 
     Inside a tree that was looked into, dataclasses are not: the user may ask what `type` they are.
     """
     structure = kind.structure
     if structure is LEAF:
-        return _leaf(kind.types[0], buffers[0], kind.device, location)
-    cls = structure.cls
-    if structure.count >= WORTHWHILE and cls is dict:
-        return LazyDict(Bundle(kind, buffers, location))
-    settings = _settings(structure) if structure.count >= WORTHWHILE and not inner else None
-    if settings is not None:
-        made: Any = object.__new__(_lazy_class(cls))
-        own = object.__getattribute__(made, "__dict__")
-        own.update(settings)
-        own[BUNDLE] = Bundle(kind, buffers, location)
-        return made
-    return structure.close(_children(kind, buffers, location, inner))
+        return _leaf(kind.types[0], buffers[at], kind.device, location)
+    count = structure.count
+    if count < WORTHWHILE:
+        return structure.close(_children(kind, buffers, location, inner, at))
+    if structure.cls is dict:
+        return LazyDict(Bundle(kind, buffers[at : at + count], location))
+    settings = None if inner else _settings(structure)
+    if settings is None:
+        return structure.close(_children(kind, buffers, location, inner, at))
+    made: Any = object.__new__(_lazy_class(structure.cls))
+    own = object.__getattribute__(made, "__dict__")
+    own.update(settings)
+    own[BUNDLE] = Bundle(kind, buffers[at : at + count], location)
+    return made
 
 
-def _children(kind: Kind, buffers: Sequence[Any], location: Location, inner: bool) -> list[Any]:
+def _children(
+    kind: Kind, buffers: Sequence[Any], location: Location, inner: bool, at: int = 0
+) -> list[Any]:
     made: list[Any] = []
-    at = 0
     for child in kind.children:
-        end = at + child.structure.count
-        made.append(build(child, buffers[at:end], location, inner))
-        at = end
+        made.append(build(child, buffers, location, inner, at))
+        at += child.structure.count
     return made
 
 

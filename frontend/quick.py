@@ -44,7 +44,7 @@ class Quick:
         kinds: list[Any] = [len(args), None]
         pieces: list[Sequence[Any]] = []
         for place, arg in enumerate(args):
-            if isinstance(arg, Handle):
+            if issubclass(type(arg), Handle):  # `isinstance` would look into a lazy tree
                 node = arg.node
                 if node.buffer is None or node.tracked:
                     return NOT_QUICK, pieces
