@@ -15,7 +15,7 @@ pytest.importorskip("textual", reason="textual, of the extra `train`, is not ins
 from textual.pilot import Pilot
 
 from brimstone.train import Ended, EpochEnded, Event, Progress, Started
-from brimstone.train.render.app import KEYS, DashboardApp
+from brimstone.train.render.app import FRAMES_A_PLOT, KEYS, DashboardApp
 from brimstone.train.render.health import Health
 from brimstone.train.render.help import Help
 from brimstone.train.render.panels import Gauges, Header, Notes, Part, Plot, Status
@@ -218,15 +218,16 @@ def test_a_run_that_was_stopped_is_done_and_says_why() -> None:
     piloted(body, [*HALF, Ended(60, "interrupted", 1.0)])
 
 
-def test_nothing_is_drawn_where_nothing_has_come() -> None:
-    drawn = list[None]()
+def test_what_has_come_is_drawn_and_the_plot_now_and_then() -> None:
+    drawn = list[bool]()
 
     async def body(app: DashboardApp, pilot: Pilot[None]) -> None:
-        app.draw = lambda: drawn.append(None)
+        app.draw = lambda plot=True: drawn.append(plot)
         app.look()
-        assert not drawn
+        assert not drawn, "nothing has come"
         app._inbox.extend(HALF)
-        app.look()
-        assert len(drawn) == 1
+        for _ in range(2 * FRAMES_A_PLOT):
+            app.look()
+        assert drawn == [False, True], "each once, and the plot when its frame has come"
 
     piloted(body)

@@ -16,9 +16,10 @@ import pytest
 from brimstone.frontend.errors import ArgumentError
 from brimstone.train import EpochEnded, Note, Progress, Started, Stop
 from brimstone.train.render import Bars, Dashboard, Lines, choose, chosen_renderer, dashboard
-from brimstone.train.render.dashboard import LOST, portable
+from brimstone.train.render.dashboard import LOST
 from brimstone.train.render.health import Health
 from brimstone.train.render.link import Link
+from brimstone.train.render.messages import packed, unpacked
 from brimstone.train.render.renderer import STOPPING
 from kit.played_runs import told
 from kit.work import PATIENCE
@@ -37,7 +38,7 @@ class Screen:
     def send(self, messages: list[Any], /) -> None:
         if self.broken:
             raise BrokenPipeError
-        self.messages += messages
+        self.messages += map(unpacked, messages)
         self.threads.add(get_ident())
 
     def wish(self) -> bool:
@@ -151,7 +152,7 @@ def test_events_can_be_sent_whatever_their_values_are() -> None:
         EpochEnded("train", 1, 1, values, 0.5),
         Started("run", 1, None),
     ):
-        assert pickle.loads(pickle.dumps(portable(event))) == event
+        assert unpacked(pickle.loads(pickle.dumps(packed(event)))) == event
 
 
 BACKGROUND = {"TERM": "xterm-of-another-program"}

@@ -16,14 +16,14 @@ from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Footer
 
-from ..events import Event
 from .health import Health
 from .help import Help
+from .messages import Message
 from .panels import Gauges, Header, Notes, Part, Plot, Status, View
 
 FRAMES_A_SECOND = 5
-Message = Event | Health | None
-"""What comes into the inbox; None is the last."""
+FRAMES_A_PLOT = 5
+"""The plot, which costs more than all else together, is drawn anew in each so-manyth frame."""
 LEAVE_AFTER = 3
 """So often a person asks to stop until the screen is given up: a run may be stuck."""
 KEYS: list[Binding] = [
@@ -40,7 +40,7 @@ KEYS: list[Binding] = [
 
 
 class DashboardApp(App[None]):
-    """The screen, which takes what is in `inbox` a few times a second."""
+    """The screen, which takes what is in `inbox` a few times a second; None is the last."""
 
     ENABLE_COMMAND_PALETTE = False
     TITLE = "brimstone"
@@ -66,10 +66,11 @@ class DashboardApp(App[None]):
     .pale { color: #8b95a5; }
     """
 
-    def __init__(self, inbox: deque[Message], ask: Callable[[], None]) -> None:
+    def __init__(self, inbox: deque[Message | None], ask: Callable[[], None]) -> None:
         super().__init__()
         self.view, self._inbox, self._ask = View(), inbox, ask
-        self._asked = 0
+        self._asked = self._frame = 0
+        self._stale = False
 
     def compose(self) -> ComposeResult:
         yield Header(self.view)
@@ -85,14 +86,17 @@ class DashboardApp(App[None]):
         self.set_interval(1 / FRAMES_A_SECOND, self.look)
 
     def look(self) -> None:
-        """Take what has come, and draw if something has."""
-        if not self._inbox:
-            return
+        """Take what has come, and draw if something has; the plot only now and then."""
+        self._stale = self._stale or bool(self._inbox)
+        has_news, due = bool(self._inbox), self._stale and self._frame % FRAMES_A_PLOT == 0
         while self._inbox:
             self._take(self._inbox.popleft())
-        self.draw()
+        self._frame += 1
+        if has_news or due:
+            self._stale = not due
+            self.draw(plot=due)
 
-    def _take(self, message: Message) -> None:
+    def _take(self, message: Message | None) -> None:
         if message is None:
             self.exit()
         elif isinstance(message, Health):
@@ -100,10 +104,11 @@ class DashboardApp(App[None]):
         else:
             self.view.watched.take(message)
 
-    def draw(self) -> None:
-        """Show the view as it is now."""
+    def draw(self, plot: bool = True) -> None:
+        """Show the view as it is now, with the plot or as that was."""
         for part in self.screen_stack[0].query(Part):
-            part.refresh()
+            if plot or not isinstance(part, Plot):
+                part.refresh()
 
     def action_metric(self, step: int) -> None:
         """Plot another metric."""

@@ -14,12 +14,17 @@ from collections import deque
 from contextlib import suppress
 from threading import Thread
 
-from .app import DashboardApp, Message
+from .app import DashboardApp
+from .messages import Message, unpacked
+
+LEAST = 19
+"""How nice to others this process is: it draws in the time that training leaves."""
 
 
 def main(messages: int, wishes: int) -> None:
     """Draw until there are no more messages."""
-    inbox = deque[Message]()
+    os.nice(LEAST)
+    inbox = deque[Message | None]()
     Thread(target=receive, args=(messages, inbox), daemon=True).start()
 
     def ask() -> None:
@@ -30,11 +35,11 @@ def main(messages: int, wishes: int) -> None:
         DashboardApp(inbox, ask).run()
 
 
-def receive(messages: int, inbox: deque[Message]) -> None:
+def receive(messages: int, inbox: deque[Message | None]) -> None:
     """Put what comes into the inbox, and None at the end."""
     with os.fdopen(messages, "rb") as stream, suppress(EOFError, pickle.UnpicklingError):
         while True:
-            inbox.extend(pickle.load(stream))
+            inbox.extend(map(unpacked, pickle.load(stream)))
     inbox.append(None)
 
 

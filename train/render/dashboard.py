@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import replace
 from importlib.util import find_spec
 from threading import Event as Signal
 from threading import Thread
 from typing import Any, Protocol
 
 from ...frontend.errors import ArgumentError, fail
-from ..events import Ended, EpochEnded, Event, Note, Progress
+from ..events import Event, Note, Progress
 from .captured import Capture
 from .health import health
 from .lines import Lines, line
+from .messages import packed
 from .renderer import Renderer
 from .watched import Watched
 
@@ -117,7 +117,7 @@ class Dashboard(Renderer):
         self._lost = True
 
     def _send(self, also: list[Any]) -> None:
-        messages = [portable(self._untold.popleft()) for _ in range(len(self._untold))]
+        messages = [packed(self._untold.popleft()) for _ in range(len(self._untold))]
         if messages or also:
             self._screen.send(messages + also)
 
@@ -136,13 +136,6 @@ def summary(events: Any) -> list[str]:
         watched.take(event)
         found.append(line(event, watched))
     return found
-
-
-def portable(event: Event) -> Event:
-    """An event that another process can be told of: its values are a plain table."""
-    if isinstance(event, Progress | EpochEnded | Ended):
-        return replace(event, values=dict(event.values))
-    return event
 
 
 def _link() -> Screen:

@@ -7,6 +7,7 @@ Never: two colours in one character, which no terminal has: the later drawn one 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 
 from rich.text import Text
 
@@ -59,7 +60,11 @@ class Dots:
 
 
 def _line(masks: Sequence[int], styles: Sequence[str]) -> Text:
-    line = Text()
-    for mask, style in zip(masks, styles, strict=True):
-        line.append(chr(BRAILLE + mask) if mask else " ", style)
+    """A row, with one span for neighbours of one colour."""
+    text = "".join([chr(BRAILLE + mask) if mask else " " for mask in masks])
+    line, at = Text(text), 0
+    for style, run in groupby(styles):
+        begin, at = at, at + sum(1 for _ in run)
+        if style:
+            line.stylize(style, begin, at)
     return line
