@@ -9,17 +9,17 @@ whatever happens to a leaf happens to the tree.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, partial
 from itertools import islice
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..ir.locations import Location
 from ..runtime.device import Device
 from .handle import wrap
 from .node import leaf
-from .tree import LEAF, Structure, container_of
+from .tree import LEAF, Structure, container_of, remembered
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -84,7 +84,9 @@ class Bundle:
         buffers = self.buffers
         if buffers is None:
             return self._dead_children()
-        return _children(self.kind, buffers, self.location, True)
+        makers = [maker(child, True) for child in self.kind.children]
+        pieces = iter(_sliced(buffers, [count for each in makers for count in each.counts]))
+        return [each.make(pieces, self.location) for each in makers]
 
     def donate(self, location: Location) -> None:
         """Give the buffers away; whoever reads a leaf is told where that happened."""
@@ -195,6 +197,47 @@ def _named(bundle: Bundle) -> Iterable[tuple[str, Any]]:
     return zip(names, bundle.children(), strict=True)
 
 
+class Maker(NamedTuple):
+    """How trees of one kind are made: of pieces that have so many buffers each, a leaf of one."""
+
+    counts: tuple[int, ...]
+    make: Callable[[Iterator[Any], Location], Any]
+
+
+@remembered
+def maker(kind: Kind, inner: bool = False) -> Maker:
+    """How a tree is made of results; large dicts and dataclasses in it are made lazily.
+
+    Inside a tree that was looked into, dataclasses are not: the user may ask what `type` they are.
+    """
+    structure, types, device = kind.structure, kind.types, kind.device
+    if structure is LEAF:
+        return Maker((1,), lambda pieces, line: _leaf(types[0], next(pieces), device, line))
+    lazily = _lazily(kind, inner)
+    if lazily is not None:
+        counts = (structure.count,)
+        return Maker(counts, lambda pieces, line: lazily(Bundle(kind, next(pieces), line)))
+    makers = [maker(child, inner) for child in kind.children]
+
+    def make(pieces: Iterator[Any], line: Location) -> Any:
+        return structure.close([each.make(pieces, line) for each in makers])
+
+    return Maker(tuple([count for each in makers for count in each.counts]), make)
+
+
+def _lazily(kind: Kind, inner: bool) -> Callable[[Bundle], Any] | None:
+    """What makes a tree of a bundle, if that is worthwhile and can be done."""
+    structure = kind.structure
+    if structure.count < WORTHWHILE:
+        return None
+    if structure.cls is dict:
+        return LazyDict
+    settings = None if inner else _settings(structure)
+    if settings is None or structure.cls is None:
+        return None
+    return partial(_lazy_instance, _lazy_class(structure.cls), settings)
+
+
 def _settings(structure: Structure) -> dict[str, Any] | None:
     """The attributes of a tree that are no children, if those are attributes of plain instances,
     which may change their class."""
@@ -207,40 +250,33 @@ def _settings(structure: Structure) -> dict[str, Any] | None:
     return container.settings(structure.static)
 
 
-def build(
-    kind: Kind, buffers: Sequence[Any], location: Location, inner: bool = False, at: int = 0
-) -> Any:
-    """The tree of some results of the function that begins at `location`, of which the first is
-    `buffers[at]`; large dicts and dataclasses in it are made lazily.
-
-    Inside a tree that was looked into, dataclasses are not: the user may ask what `type` they are.
-    """
-    structure = kind.structure
-    if structure is LEAF:
-        return _leaf(kind.types[0], buffers[at], kind.device, location)
-    count = structure.count
-    if count < WORTHWHILE:
-        return structure.close(_children(kind, buffers, location, inner, at))
-    if structure.cls is dict:
-        return LazyDict(Bundle(kind, buffers[at : at + count], location))
-    settings = None if inner else _settings(structure)
-    if settings is None:
-        return structure.close(_children(kind, buffers, location, inner, at))
-    made: Any = object.__new__(_lazy_class(structure.cls))
+def _lazy_instance(cls: type, settings: dict[str, Any], bundle: Bundle) -> Any:
+    made: Any = object.__new__(cls)
     own = object.__getattribute__(made, "__dict__")
     own.update(settings)
-    own[BUNDLE] = Bundle(kind, buffers[at : at + count], location)
+    own[BUNDLE] = bundle
     return made
 
 
-def _children(
-    kind: Kind, buffers: Sequence[Any], location: Location, inner: bool, at: int = 0
-) -> list[Any]:
-    made: list[Any] = []
-    for child in kind.children:
-        made.append(build(child, buffers, location, inner, at))
-        at += child.structure.count
-    return made
+def build(kind: Kind, results: Any, location: Location) -> Any:
+    """The tree of all results of a call, which nobody else has, of the function that begins at
+    `location`."""
+    counts, make = maker(kind)
+    if isinstance(results, tuple | list):
+        pieces = _sliced(results, counts)
+    else:
+        pieces = [results] if len(counts) == 1 else results.deal(counts)
+    return make(iter(pieces), location)
+
+
+def _sliced(buffers: Sequence[Any], counts: Iterable[int]) -> list[Any]:
+    """So many buffers to each, in turn, of those that others may have, too."""
+    pieces: list[Any] = []
+    at = 0
+    for count in counts:
+        pieces.append(buffers[at] if count == 1 else buffers[at : at + count])
+        at += count
+    return pieces
 
 
 def _leaf(type_: Any, buffer: Any, device: Device | None, location: Location) -> Tensor:

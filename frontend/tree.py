@@ -17,6 +17,7 @@ from .errors import ArgumentError, expect_functions, fail
 from .exact import Exact
 
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 Children = tuple[Sequence[Any], Any]
 
 
@@ -79,6 +80,14 @@ _REGISTERED: dict[type, Container] = {}
 _INTERNED: dict[Any, Structure] = {}
 _LEAF_CLASSES: set[type] = set()
 """Classes that have been met and are no containers, so that many leaves are known at once."""
+_REMEMBERED: list[Any] = []
+
+
+def remembered(function: F) -> F:
+    """A function of what containers say, whose results are kept until a class is registered."""
+    made: Any = cache(function)
+    _REMEMBERED.append(made)
+    return made
 
 
 Peek = Callable[[Any], "tuple[list[Any], Structure] | None"]
@@ -133,7 +142,8 @@ def register(
 def register_container(cls: type, container: Container) -> None:
     """Take objects of a class, and of those that inherit from it, apart like this."""
     _REGISTERED[cls] = container
-    container_of.cache_clear()
+    for each in _REMEMBERED:
+        each.cache_clear()
     _LEAF_CLASSES.clear()
 
 
@@ -174,7 +184,7 @@ def _build(structure: Structure, leaves: Iterator[Any]) -> Any:
     return container.close(structure.static, children)
 
 
-@cache
+@remembered
 def container_of(cls: type) -> Container | None:
     """How a class is taken apart; None where its objects are leaves."""
     for base in cls.__mro__:

@@ -7,7 +7,7 @@ Never: memory given back while somebody reads it, here or in the core.
 
 from collections.abc import Sequence
 from functools import partial
-from itertools import count
+from itertools import accumulate, count
 from operator import is_
 from threading import current_thread, main_thread
 from typing import Any, NamedTuple, overload
@@ -32,7 +32,8 @@ class Arrays(Sequence["Arrays"]):
     __slots__ = ("__weakref__", "forms", "native")
 
     def __init__(self, native: Any, forms: tuple[Form, ...]) -> None:
-        self.native, self.forms = native, forms
+        self.native = native
+        self.forms: tuple[Form, ...] = forms
 
     def __len__(self) -> int:
         return len(self.forms)
@@ -49,6 +50,16 @@ class Arrays(Sequence["Arrays"]):
             chosen = range(chosen, chosen + 1)
         part = core().brimstone_part(self.native, chosen.start, chosen.start + len(chosen))
         return Arrays(owned(part), self.forms[chosen.start : chosen.start + len(chosen)])
+
+    def deal(self, counts: Sequence[int]) -> list["Arrays"]:
+        """All of them, so many to each in turn; here there are none any more."""
+        dealt: Any = ffi.new("brimstone_arrays *[]", len(counts))
+        if not core().brimstone_deal(self.native, counts, len(counts), dealt):
+            raise NoMemory(0)
+        forms, self.forms = self.forms, self.forms[:0]
+        ends = accumulate(counts)
+        pairs = zip(dealt, counts, ends, strict=True)
+        return [Arrays(owned(part), forms[end - count : end]) for part, count, end in pairs]
 
     def wait(self) -> None:
         """Return when all are computed; an error says why one could not be."""

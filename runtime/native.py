@@ -5,6 +5,7 @@ an object with the header's functions as methods. This never builds anything, an
 outside the installed package.
 """
 
+from collections.abc import Sequence
 from enum import IntEnum
 from functools import cache
 from pathlib import Path
@@ -64,6 +65,10 @@ class Core(Protocol):
     def brimstone_returned(self, tickets: FFI.CData, most: int) -> int: ...
 
     def brimstone_part(self, arrays: FFI.CData, begin: int, end: int) -> FFI.CData: ...
+
+    def brimstone_deal(
+        self, arrays: FFI.CData, counts: Sequence[int], count: int, dealt: FFI.CData
+    ) -> int: ...
 
     def brimstone_lend(self, arrays: FFI.CData) -> int: ...
 

@@ -211,6 +211,10 @@ class Arrays(Protocol):
 
     def __iter__(self) -> Iterator["Arrays"]: ...
 
+    def deal(self, counts: Sequence[int], /) -> list["Arrays"]:
+        """All of them, so many to each in turn; here there are none any more."""
+        ...
+
     def array(self) -> Array:
         """The contents, which nobody may change, of one that is alone, when it is computed."""
         ...

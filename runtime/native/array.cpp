@@ -189,8 +189,34 @@ bool lend(brimstone_arrays *arrays) noexcept {
     return is_there;
 }
 
+bool deal(brimstone_arrays *arrays, std::span<const int64_t> counts,
+          brimstone_arrays **dealt) noexcept {
+    for (size_t i = 0; i < counts.size(); ++i) {
+        dealt[i] = new_arrays(counts[i], arrays->stream, true);
+        if (dealt[i]) continue;
+        while (i > 0) drop(dealt[--i]);
+        return false;
+    }
+    // Whoever held these alone gives them away; from others only that they are seen is taken.
+    const bool are_alone = arrays->holders.load(std::memory_order_acquire) == 1;
+    Array **next = arrays->items().data();
+    for (size_t i = 0; i < counts.size(); ++i) {
+        dealt[i]->are_taken.store(arrays->are_taken.load(std::memory_order_acquire));
+        dealt[i]->are_ready.store(arrays->are_ready.load(std::memory_order_acquire));
+        for (size_t place = 0; place < static_cast<size_t>(counts[i]); ++place, ++next) {
+            dealt[i]->put(place, *next);
+            if (are_alone)
+                *next = nullptr;
+            else
+                hold(*next);
+        }
+    }
+    arrays->are_seen = false;
+    return true;
+}
+
 void leave(brimstone_arrays *arrays) noexcept {
-    if (arrays && arrays->holders.load(std::memory_order_acquire) > 1) {
+    if (arrays && arrays->are_seen && arrays->holders.load(std::memory_order_acquire) > 1) {
         for (Array *array : arrays->items())
             array->holders.fetch_sub(SEEN - HELD, std::memory_order_acq_rel);
         arrays->are_seen = false;

@@ -168,6 +168,11 @@ BRIMSTONE_API int64_t brimstone_returned(int64_t *tickets, int64_t most);
 BRIMSTONE_API brimstone_arrays *brimstone_part(brimstone_arrays *arrays, int64_t begin,
                                                int64_t end);
 
+/* All of them, so many to each in turn, which are then dropped in place of these; these may only be
+ * dropped. Whether there was memory to do so. */
+BRIMSTONE_API int32_t brimstone_deal(brimstone_arrays *arrays, const int64_t *counts, int64_t count,
+                                     brimstone_arrays **dealt);
+
 /* Let their memory stay what it is, whoever they are given away to: somebody may read it. Whether
  * it is still theirs. */
 BRIMSTONE_API int32_t brimstone_lend(brimstone_arrays *arrays);

@@ -92,6 +92,11 @@ brimstone_arrays *brimstone_part(brimstone_arrays *arrays, int64_t begin, int64_
     return made;
 }
 
+int32_t brimstone_deal(brimstone_arrays *arrays, const int64_t *counts, int64_t count,
+                       brimstone_arrays **dealt) {
+    return brimstone::deal(arrays, {counts, static_cast<size_t>(count)}, dealt);
+}
+
 int32_t brimstone_lend(brimstone_arrays *arrays) { return brimstone::lend(arrays); }
 
 void *brimstone_address(brimstone_arrays *arrays, int64_t index) {

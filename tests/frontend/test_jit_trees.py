@@ -13,6 +13,7 @@ import pytest
 
 import brimstone as bs
 from brimstone.frontend.quick import NOT_QUICK, Quick
+from brimstone.runtime.device import current_device
 
 
 @dataclass
@@ -108,7 +109,7 @@ def test_the_same_tree_and_equal_ones(make: Callable[[], Any]) -> None:
 
 @pytest.mark.parametrize("make", [flat, TREES["dicts"], TREES["dataclass"], TREES["tuple"]])
 def test_known_trees_go_the_quick_way(make: Callable[[], Any]) -> None:
-    quick = Quick()
+    quick, download = Quick(), current_device().target.download
     assert quick.kind((make(),))[0] is NOT_QUICK
     quick.learn([bs.tree_flatten(make())[1]])
     found = []
@@ -117,7 +118,7 @@ def test_known_trees_go_the_quick_way(make: Callable[[], Any]) -> None:
         bs.sync(tree)
         kind, (buffers,) = quick.kind((tree,))
         assert kind is not NOT_QUICK
-        assert [each.tolist() for each in buffers] == values(tree)[0]
+        assert [download(each).tolist() for each in buffers] == values(tree)[0]
         found.append(kind)
     assert found[0] == found[1]
 

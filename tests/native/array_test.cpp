@@ -115,6 +115,34 @@ void test_what_nobody_else_sees_can_be_taken() {
     }
 }
 
+// To two of them, while somebody else holds all (a task does, until it is done), or nobody.
+void test_they_are_dealt() {
+    const size_t before = in_use();
+    auto *stream = reinterpret_cast<Stream *>(8);
+    for (const bool are_alone : {true, false}) {
+        const std::vector<int64_t> bytes(5, 64), counts = {4, 1};
+        brimstone_arrays *arrays = new_arrays(5, stream, true);
+        check(make(bytes, stream, arrays->items(), SEEN));
+        Array *last = arrays->items()[4];
+        if (!are_alone) hold(arrays);
+        std::array<brimstone_arrays *, 2> dealt;
+        check(deal(arrays, counts, dealt.data()));
+        check(dealt[0]->count == 4 && dealt[1]->items()[0] == last);
+        check(dealt[1]->addresses()[0] == reinterpret_cast<uint64_t>(last->address));
+        leave(arrays);
+        check(can_be_taken(*last, stream));
+        leave(dealt[0]);
+        if (!are_alone) {
+            leave(dealt[1]);
+            check(last->holders.load() == HELD && in_use() > before);
+            drop(arrays);
+        } else {
+            leave(dealt[1]);
+        }
+        check(in_use() == before);
+    }
+}
+
 void test_what_is_borrowed_is_not_taken() {
     int64_t memory = 0;
     Array *whole = borrow(&memory, sizeof memory, 5, SEEN);
@@ -151,6 +179,7 @@ int main() {
     test_a_part_holds_the_whole();
     test_what_is_borrowed_is_returned_once();
     test_what_nobody_else_sees_can_be_taken();
+    test_they_are_dealt();
     test_what_is_borrowed_is_not_taken();
     test_many_threads();
     return exit_status();
