@@ -56,7 +56,7 @@ from .attention.cache import KeyValueCache
 from .attention.grouped import CrossAttention, GroupedQueryAttention
 from .attention.multi_head import MultiHeadAttention, MultiheadAttention
 from .attention.positions import LearnedPositionalEncoding, PositionalEncoding
-from .attention.rotary import RotaryEncoding
+from .attention.rotary import LinearScaling, LlamaScaling, RotaryEncoding
 from .configs.json_text import from_json, load_config, save_config, to_json
 from .context import Context, inference, is_training, next_key, training
 from .initialisers import (

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -28,9 +30,12 @@ def to_json(config: Any) -> str:
     return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def from_json(cls: type[T], text: str) -> T:
-    """The config of a class that a text says; fields that it leaves out have their defaults."""
-    return _config("from_json", cls, text, "the text")
+def from_json(cls: type[T], text: str, ignore: Iterable[str] = ()) -> T:
+    """The config of a class that a text says; fields that it leaves out have their defaults.
+
+    Names to `ignore` may stand in the text although the class has no such fields.
+    """
+    return _config("from_json", cls, text, "the text", ignore)
 
 
 def save_config(path: str | os.PathLike[str], config: Any) -> None:
@@ -44,18 +49,22 @@ def save_config(path: str | os.PathLike[str], config: Any) -> None:
         aside.unlink(missing_ok=True)
 
 
-def load_config(cls: type[T], path: str | os.PathLike[str]) -> T:
-    """The config of a class that a file says."""
-    return _config("load_config", cls, Path(path).read_text(encoding="utf-8"), os.fspath(path))
+def load_config(cls: type[T], path: str | os.PathLike[str], ignore: Iterable[str] = ()) -> T:
+    """The config of a class that a file says, in which names to `ignore` may stand, too."""
+    text = Path(path).read_text(encoding="utf-8")
+    return _config("load_config", cls, text, os.fspath(path), ignore)
 
 
-def _config(operation: str, cls: type[T], text: str, source: str) -> T:
+def _config(operation: str, cls: type[T], text: str, source: str, ignore: Iterable[str]) -> T:
     """The config of a class that a text says; `source` is where the text comes from."""
     name = getattr(cls, "__name__", str(cls))
     try:
         data = json.loads(text)
     except ValueError as error:
         fail(ArgumentError, operation, f"{source} is no JSON, nor a {name}: {error}")
+    if isinstance(data, dict) and is_dataclass(cls):
+        ignored = {*ignore} - {each.name for each in fields(cls)}
+        data = {name: item for name, item in data.items() if name not in ignored}
     try:
         return kind_of(cls).read(data)
     except Misfit as found:

@@ -184,6 +184,18 @@ def test_all_problems_are_said_at_once() -> None:
     ]
 
 
+def test_names_may_be_ignored(tmp_path: Path) -> None:
+    text = '{"width": 2, "dropout": 0.5, "made_by": "somebody"}'
+    found = nn.from_json(Layer, text, ignore=("made_by", "dropout", "version"))
+    assert found == Layer(2, dropout=0.5)  # what the class has is read all the same
+    (tmp_path / "layer.json").write_text(text)
+    assert nn.load_config(Layer, tmp_path / "layer.json", ignore=["made_by"]) == found
+    with pytest.raises(bs.ArgumentError, match="made_by: Layer has no such field"):
+        nn.from_json(Layer, text, ignore=["made"])
+    with pytest.raises(bs.ArgumentError, match=r"children.0.made_by: Tree has no such"):
+        nn.from_json(Tree, '{"value": 1, "children": [{"value": 1, "made_by": 2}]}', ["made_by"])
+
+
 def read(annotation: Any, data: Any) -> Any:
     return nn.from_json(typed(annotation), json.dumps({"value": data}))
 

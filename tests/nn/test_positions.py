@@ -37,6 +37,21 @@ def test_narrow_floats_are_turned_by_exact_angles() -> None:
     np.testing.assert_allclose(found.astype(bs.float32).numpy()[0], expected, rtol=1e-2)
 
 
+def test_positions_may_be_scaled() -> None:
+    x = drawn(3, 8)
+    scaled = nn.RotaryEncoding(8, 100.0, scaling=nn.LinearScaling(4.0))(bs.asarray(x), 8)
+    one = nn.RotaryEncoding(8, 100.0)(bs.asarray(x[:1]), 2)
+    close(scaled[:1], one.numpy())
+
+
+def test_slow_pairs_turn_slower_in_longer_texts() -> None:
+    """Pairs that turn 16, 4, 2, 1 and 0.5 times in 64 positions."""
+    turns = np.array([16.0, 4.0, 2.0, 1.0, 0.5])
+    angles = turns * 2 * np.pi / 64
+    found = nn.LlamaScaling(factor=8.0, low=1.0, high=4.0, length=64)(bs.asarray(angles))
+    close(found, angles * np.array([1, 1, 1 / 3 + 2 / 3 / 8, 1 / 8, 1 / 8]))
+
+
 @pytest.mark.parametrize("size", [4, 5, 1])
 def test_sines_and_cosines_are_added(size: int) -> None:
     x, codes = drawn(2, 3, size), np.zeros((6, size))
@@ -66,6 +81,8 @@ def test_biases_that_are_linear_in_distance() -> None:
 
 
 MISTAKES = {
+    "no slow pairs": Mistake(
+        lambda: nn.LlamaScaling(low=4.0, high=4.0), bs.ArgumentError, "slow pairs turn less"),
     "odd pairs": Mistake(lambda: nn.RotaryEncoding(3), bs.ArgumentError, "turns pairs"),
     "few to turn": Mistake(
         lambda: nn.RotaryEncoding(6)(bs.ones((2, 4))), bs.ShapeError, "[…, length, 6 or more]"),
