@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import brimstone as bs
+from kit import hugging_face
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
@@ -66,3 +67,12 @@ def test_a_renderer_of_ones_own(capsys: pytest.CaptureFixture[str]) -> None:
     skyline = example("custom_renderer")["main"]()
     assert skyline.losses[-1] < skyline.losses[0]
     assert capsys.readouterr().out.startswith("█")
+
+
+@pytest.mark.parametrize("name", ["gpt2"])
+def test_models_from_folders(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    made = hugging_face.example(name).main(["--count", "4"])
+    assert len(made) == 4
+    saved, told = capsys.readouterr().out.splitlines()
+    assert saved == "saved: config.json model.safetensors"
+    assert told == f"[1, 2, 3] goes on {made}"
