@@ -69,10 +69,16 @@ def test_a_renderer_of_ones_own(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith("█")
 
 
-@pytest.mark.parametrize("name", ["gpt2"])
+@pytest.mark.parametrize("name", ["gpt2", "llama"])
 def test_models_from_folders(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     made = hugging_face.example(name).main(["--count", "4"])
     assert len(made) == 4
     saved, told = capsys.readouterr().out.splitlines()
     assert saved == "saved: config.json model.safetensors"
     assert told == f"[1, 2, 3] goes on {made}"
+
+
+def test_gaps_and_classes(capsys: pytest.CaptureFixture[str]) -> None:
+    filled, found = hugging_face.example("bert").main([])
+    assert (len(filled), found) == (5, "LABEL_0")
+    assert capsys.readouterr().out.splitlines()[0].endswith(f"-> {filled}")

@@ -80,29 +80,31 @@ def loss(model, tokens, counts=None):
 
 @bs.jit(donate="cache")
 def step(model, tokens, counts, cache, temperature, key):
-    """The next token of each text, and the next cache; without a key, the likeliest token."""
-    hidden, cache = model.hidden(tokens, counts, cache)
+    """The next token of each text, and the next cache; without a temperature, the likeliest one."""
+    hidden, after = model.hidden(tokens, counts, cache)
     scores = model.scores(hidden[:, -1])
-    if key is None:
-        return bs.argmax(scores, axis=-1), cache
-    return bs.random.categorical(key, scores / temperature), cache
+    if temperature is None:
+        return bs.argmax(scores, axis=-1), after
+    own = bs.random.fold_in(key, cache[0].position)
+    return bs.random.categorical(own, scores / temperature), after
 
 
-def generate(model, tokens, count, *, counts=None, temperature=0.0, key=None, end=()):
+def generate(model, tokens, count, *, counts=None, temperature=None, key=None, end=()):
     """Lists of at most `count` tokens, with which the model continues each row of tokens.
 
     A text ends with a token of `end`. Shorter texts have padding in front, where `counts` is false.
-    Tokens are the likeliest ones, or, with a temperature, drawn.
+    Tokens are the likeliest ones, or, with a temperature, drawn by a key.
     """
     batch, length = tokens.shape
     cache = model.empty_cache(batch, length + count)
     if counts is not None:
         counts = bs.concat([counts, bs.ones((batch, count), dtype=bs.bool)], axis=1)
-    keys = bs.random.split(key if key is not None else bs.random.key(0), count)
+    drawn = (None, None)
+    if temperature is not None:
+        drawn = bs.asarray(float(temperature)), bs.random.key(0) if key is None else key
     made = [[] for _ in range(batch)]
-    for number in range(count):
-        own = keys[number] if temperature else None
-        found, cache = step(model, tokens, counts, cache, bs.asarray(float(temperature)), own)
+    for _ in range(count):
+        found, cache = step(model, tokens, counts, cache, *drawn)
         for text, token in zip(made, found.tolist(), strict=True):
             if not text or text[-1] not in end:
                 text.append(token)
@@ -128,7 +130,7 @@ def main(kind, small, arguments=None):
     parser.add_argument("text", nargs="?", help="needs the package `tokenizers`")
     parser.add_argument("--tokens", nargs="+", type=int, help="instead of a text")
     parser.add_argument("--count", type=int, default=20, help="how many tokens to add")
-    parser.add_argument("--temperature", type=float, default=0.0, help="0: the likeliest tokens")
+    parser.add_argument("--temperature", type=float, help="draw tokens; not the likeliest ones")
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args(arguments)
     if given.folder is None:
