@@ -1,0 +1,379 @@
+"""The examples of Hugging Face's layouts: names, folders, texts with and without a cache."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import brimstone as bs
+from brimstone import interop, nn
+from brimstone.runtime.steps import STATISTICS
+from kit.hugging_face import example
+
+bert, generation, gpt2, llama = map(example, ("bert", "generation", "gpt2", "llama"))
+
+GPT2 = gpt2.Config(
+    vocab_size=20, n_positions=24, n_embd=8, n_layer=1, n_head=2, initializer_range=0.5,
+    eos_token_id=None,
+)  # fmt: skip
+ROPE = llama.Rope("llama3", rope_theta=100.0, factor=8.0, original_max_position_embeddings=32)
+LLAMA = llama.Config(
+    vocab_size=20, hidden_size=8, intermediate_size=12, num_hidden_layers=1, num_attention_heads=4,
+    num_key_value_heads=2, rope_parameters=ROPE, initializer_range=0.5, eos_token_id=None,
+)  # fmt: skip
+BERT = bert.Config(
+    vocab_size=20, hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=12,
+    max_position_embeddings=16, id2label={0: "bad", 1: "so", 2: "good"},
+)  # fmt: skip
+WRITERS = {
+    "gpt2": (gpt2.GPT2, GPT2),
+    "gpt2, a head of its own": (gpt2.GPT2, replace(GPT2, tie_word_embeddings=False)),
+    "llama": (llama.Llama, LLAMA),
+    "llama, tied": (llama.Llama, replace(LLAMA, tie_word_embeddings=True, attention_bias=True)),
+}
+READERS = {"bert": (bert.MaskedLanguageModel, BERT), "bert, classes": (bert.Classifier, BERT)}
+MODELS = {**WRITERS, **READERS}
+TOKENS = np.random.default_rng(1).integers(3, 20, (2, 5))
+
+NORM, MATRIX = [8], [8, 8]
+NAMES = {
+    "gpt2": {
+        "transformer.wte.weight": [20, 8],
+        "transformer.wpe.weight": [24, 8],
+        "transformer.h.0.ln_1.weight": NORM,
+        "transformer.h.0.ln_1.bias": NORM,
+        "transformer.h.0.attn.c_attn.weight": [8, 24],
+        "transformer.h.0.attn.c_attn.bias": [24],
+        "transformer.h.0.attn.c_proj.weight": MATRIX,
+        "transformer.h.0.attn.c_proj.bias": NORM,
+        "transformer.h.0.ln_2.weight": NORM,
+        "transformer.h.0.ln_2.bias": NORM,
+        "transformer.h.0.mlp.c_fc.weight": [8, 32],
+        "transformer.h.0.mlp.c_fc.bias": [32],
+        "transformer.h.0.mlp.c_proj.weight": [32, 8],
+        "transformer.h.0.mlp.c_proj.bias": NORM,
+        "transformer.ln_f.weight": NORM,
+        "transformer.ln_f.bias": NORM,
+    },
+    "llama": {
+        "lm_head.weight": [20, 8],
+        "model.embed_tokens.weight": [20, 8],
+        "model.layers.0.input_layernorm.weight": NORM,
+        "model.layers.0.self_attn.q_proj.weight": MATRIX,
+        "model.layers.0.self_attn.k_proj.weight": [4, 8],
+        "model.layers.0.self_attn.v_proj.weight": [4, 8],
+        "model.layers.0.self_attn.o_proj.weight": MATRIX,
+        "model.layers.0.post_attention_layernorm.weight": NORM,
+        "model.layers.0.mlp.gate_proj.weight": [12, 8],
+        "model.layers.0.mlp.up_proj.weight": [12, 8],
+        "model.layers.0.mlp.down_proj.weight": [8, 12],
+        "model.norm.weight": NORM,
+    },
+    "bert": {
+        "bert.embeddings.word_embeddings.weight": [20, 8],
+        "bert.embeddings.position_embeddings.weight": [16, 8],
+        "bert.embeddings.token_type_embeddings.weight": [2, 8],
+        "bert.embeddings.LayerNorm.weight": NORM,
+        "bert.embeddings.LayerNorm.bias": NORM,
+        "bert.encoder.layer.0.attention.self.query.weight": MATRIX,
+        "bert.encoder.layer.0.attention.self.query.bias": NORM,
+        "bert.encoder.layer.0.attention.self.key.weight": MATRIX,
+        "bert.encoder.layer.0.attention.self.key.bias": NORM,
+        "bert.encoder.layer.0.attention.self.value.weight": MATRIX,
+        "bert.encoder.layer.0.attention.self.value.bias": NORM,
+        "bert.encoder.layer.0.attention.output.dense.weight": MATRIX,
+        "bert.encoder.layer.0.attention.output.dense.bias": NORM,
+        "bert.encoder.layer.0.attention.output.LayerNorm.weight": NORM,
+        "bert.encoder.layer.0.attention.output.LayerNorm.bias": NORM,
+        "bert.encoder.layer.0.intermediate.dense.weight": [12, 8],
+        "bert.encoder.layer.0.intermediate.dense.bias": [12],
+        "bert.encoder.layer.0.output.dense.weight": [8, 12],
+        "bert.encoder.layer.0.output.dense.bias": NORM,
+        "bert.encoder.layer.0.output.LayerNorm.weight": NORM,
+        "bert.encoder.layer.0.output.LayerNorm.bias": NORM,
+        "cls.predictions.transform.dense.weight": MATRIX,
+        "cls.predictions.transform.dense.bias": NORM,
+        "cls.predictions.transform.LayerNorm.weight": NORM,
+        "cls.predictions.transform.LayerNorm.bias": NORM,
+        "cls.predictions.bias": [20],
+    },
+}
+BODY = {name: shape for name, shape in NAMES["bert"].items() if not name.startswith("cls.")}
+NAMES["bert, classes"] = {
+    **BODY, "bert.pooler.dense.weight": MATRIX, "bert.pooler.dense.bias": NORM,
+    "classifier.weight": [3, 8], "classifier.bias": [3],
+}  # fmt: skip
+NAMES["gpt2, a head of its own"] = {**NAMES["gpt2"], "lm_head.weight": [20, 8]}
+NAMES["llama, tied"] = {
+    **{name: shape for name, shape in NAMES["llama"].items() if name != "lm_head.weight"},
+    **{f"model.layers.0.self_attn.{each}_proj.bias": [4] for each in "kv"},
+    **{f"model.layers.0.self_attn.{each}_proj.bias": NORM for each in "qo"},
+}
+
+
+def made(name: str) -> Any:
+    """A model of random numbers, its norms and biases too."""
+    kind, config = MODELS[name]
+    model, random = kind(config, key=bs.random.key(2)), np.random.default_rng(4)
+    return model.map(
+        lambda each: each + bs.asarray(random.uniform(-0.4, 0.4, each.shape), dtype=each.dtype)
+    )
+
+
+def stored(folder: Path) -> dict[str, Any]:
+    """The tensors of a folder."""
+    return interop.load(folder)
+
+
+def rewritten(folder: Path, tensors: Any = None, **settings: Any) -> Path:
+    """A folder with other tensors, or more settings."""
+    place = folder / "config.json"
+    place.write_text(json.dumps({**json.loads(place.read_text()), **settings}))
+    if tensors is not None:
+        interop.safetensors.save(folder / "model.safetensors", tensors)
+    return folder
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_names_and_shapes_in_files(name: str, tmp_path: Path) -> None:
+    made(name).save(tmp_path)
+    found = {path: list(each.shape) for path, each in stored(tmp_path).items()}
+    assert found == NAMES[name]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_what_is_saved_is_loaded(name: str, tmp_path: Path) -> None:
+    model = made(name)
+    model.save(tmp_path)
+    again = type(model).load(tmp_path)
+    assert again.config == model.config
+    own, other = model.state_dict(), again.state_dict()
+    assert own.keys() == other.keys()
+    assert all([own[path].tolist() == other[path].tolist() for path in own])
+    narrow = type(model).load(tmp_path, dtype="bfloat16")
+    assert {each.dtype.name for each in narrow.state_dict().values()} == {"bfloat16"}
+    assert narrow(bs.asarray(TOKENS)).dtype == bs.bfloat16
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_all_parameters_have_slopes(name: str) -> None:
+    model, tokens = made(name), bs.asarray(TOKENS)
+    counts = bs.asarray(np.arange(5) < np.array([[5], [3]]))
+    if name in WRITERS:
+        slopes = bs.grad(generation.loss)(model, tokens, counts)
+    else:
+        labels = bs.asarray([2, 0]) if name == "bert, classes" else tokens
+        slopes = bs.grad(bert.loss)(model, tokens, labels, counts)
+    assert slopes.params().keys() == model.params().keys()
+    without = [path for path, each in slopes.params().items() if not each.any()]
+    assert [path for path in without if not path.endswith("k_proj.bias")] == []
+
+
+@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("padded", [False, True])
+def test_texts_are_the_same_with_and_without_a_cache(name: str, padded: bool) -> None:
+    model, tokens = made(name), bs.asarray(TOKENS)
+    counts = bs.asarray(np.arange(5) >= np.array([[0], [2]])) if padded else None
+    made_at_once = generation.generate(model, tokens, 6, counts=counts)
+    for _ in range(6):
+        scores = model(tokens, counts)[:, -1]
+        tokens = bs.concat([tokens, bs.argmax(scores, axis=-1)[:, None]], axis=1)
+        if counts is not None:
+            counts = bs.concat([counts, bs.ones((2, 1), dtype=bs.bool)], axis=1)
+    assert made_at_once == tokens[:, 5:].tolist()
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_padding_in_front_changes_nothing(name: str) -> None:
+    model, text = made(name), TOKENS[0].tolist()
+    rows = bs.asarray([[0, 0, *text], [9, 8, *text]])
+    counts = bs.asarray([[False] * 2 + [True] * 5, [True] * 7])
+    found = model(rows, counts)[0, 2:]
+    assert bs.allclose(found, model(bs.asarray([text]))[0], atol=1e-5)
+    alone = generation.generate(model, bs.asarray([text]), 5)
+    assert generation.generate(model, rows, 5, counts=counts)[0] == alone[0]
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_other_lengths_compile_nothing(name: str) -> None:
+    model, row = made(name), bs.asarray([np.arange(3, 20)])
+    for length, count in ((5, 4), (6, 3)):  # once more, as the weights are computed by then
+        generation.generate(model, row[:, :length], count)
+    before = STATISTICS.compiled
+    for length, count in ((5, 7), (7, 4), (12, 6)):
+        assert len(generation.generate(model, row[:, :length], count)[0]) == count
+    assert STATISTICS.compiled == before
+
+
+def test_one_step_serves_a_whole_text() -> None:
+    model = made("llama")
+    planned = len(generation.step.plans)
+    generation.generate(model, bs.asarray(TOKENS[:, :4]), 9)
+    assert len(generation.step.plans) == planned + 2  # one for the beginning, and one for the rest
+
+
+def test_texts_end() -> None:
+    model, tokens = made("llama"), bs.asarray(TOKENS)
+    whole = generation.generate(model, tokens, 8)
+    end = whole[0][2]
+    cut = [text[: text.index(end) + 1] if end in text else text for text in whole]
+    assert generation.generate(model, tokens, 8, end=(end,)) == cut
+    assert [generation.ends(setting) for setting in (None, 3, (4, 5))] == [(), (3,), (4, 5)]
+
+
+def test_texts_are_drawn() -> None:
+    model, tokens = made("gpt2"), bs.asarray(TOKENS)
+
+    def drawn(seed: int, temperature: float) -> Any:
+        key = bs.random.key(seed)
+        return generation.generate(model, tokens, 8, temperature=temperature, key=key)
+
+    assert drawn(0, 1.0) == drawn(0, 1.0) != drawn(1, 1.0)
+    assert drawn(0, 1e-4) == generation.generate(model, tokens, 8)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_models_drop_in_training_alone(name: str) -> None:
+    model, tokens = made(name), bs.asarray(TOKENS)
+    if name.startswith("llama"):
+        model = type(model)(replace(model.config, attention_dropout=0.5), key=bs.random.key(2))
+    plain = model(tokens)
+    with nn.training(3):
+        assert not bs.allclose(model(tokens), plain)
+    assert (model(tokens) == plain).all()
+
+
+REFUSED = {
+    "another model": ("gpt2", {"model_type": "bert"}, "model_type: expected 'gpt2', got 'bert'"),
+    "an unknown curve": ("gpt2", {"activation_function": "xielu"}, "'tanh', got 'xielu'"),
+    "no scale": ("gpt2", {"scale_attn_weights": False}, "scale_attn_weights: expected True"),
+    "two attentions": ("gpt2", {"add_cross_attention": True}, "attention: expected False"),
+    "an unknown setting": ("gpt2", {"n_experts": 8}, "n_experts: Config has no such field"),
+    "relative positions": (
+        "bert", {"position_embedding_type": "relative_key"}, "expected 'absolute', got 'relative_"),
+    "a decoder": ("bert", {"is_decoder": True}, "is_decoder: expected False, got True"),
+    "another stretch": (
+        "llama", {"rope_parameters": {"rope_type": "yarn"}}, "rope_parameters.rope_type: expected"),
+    "quantised": ("llama", {"quantization_config": {}}, "quantization_config: Config has no such"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_settings_that_are_refused(what: str, tmp_path: Path) -> None:
+    name, settings, reason = REFUSED[what]
+    model = made(name)
+    model.save(tmp_path)
+    with pytest.raises(bs.ArgumentError) as found:
+        type(model).load(rewritten(tmp_path, **settings))
+    assert reason in str(found.value)
+
+
+def test_settings_that_change_nothing(tmp_path: Path) -> None:
+    made("gpt2").save(tmp_path)
+    rewritten(tmp_path, architectures=["GPT2LMHeadModel"], n_ctx=24, task_specific_params={})
+    assert gpt2.load(tmp_path).config == GPT2
+
+
+def test_older_files_say_how_positions_turn_elsewhere(tmp_path: Path) -> None:
+    model = made("llama")
+    model.save(tmp_path)
+    place = tmp_path / "config.json"
+    settings = json.loads(place.read_text())
+    rope = settings.pop("rope_parameters")
+    settings["rope_theta"] = rope.pop("rope_theta")
+    rope["type"] = rope.pop("rope_type")
+    place.write_text(json.dumps({**settings, "rope_scaling": rope}))
+    tokens = bs.asarray(TOKENS)
+    assert (llama.load(tmp_path)(tokens) == model(tokens)).all()
+
+
+def test_older_names_and_tensors_that_others_imply(tmp_path: Path) -> None:
+    model = made("bert")
+    model.save(tmp_path)
+    tensors = {}
+    for name, each in stored(tmp_path).items():
+        old = name.replace("LayerNorm.weight", "LayerNorm.gamma")
+        tensors[old.replace("LayerNorm.bias", "LayerNorm.beta")] = each
+    tensors["bert.embeddings.position_ids"] = bs.arange(16)[None]
+    tensors["cls.predictions.decoder.weight"] = tensors["bert.embeddings.word_embeddings.weight"]
+    again = bert.load(rewritten(tmp_path, tensors))
+    assert (again(bs.asarray(TOKENS)) == model(bs.asarray(TOKENS))).all()
+
+
+def test_files_without_prefix_and_with_masks(tmp_path: Path) -> None:
+    model = made("gpt2")
+    model.save(tmp_path)
+    body = {name.removeprefix("transformer."): each for name, each in stored(tmp_path).items()}
+    body |= {"h.0.attn.bias": bs.ones((1, 1, 24, 24)), "lm_head.weight": body["wte.weight"]}
+    again = gpt2.load(rewritten(tmp_path, body))
+    assert (again(bs.asarray(TOKENS)) == model(bs.asarray(TOKENS))).all()
+
+
+def test_what_is_missing_or_left_over_is_told(tmp_path: Path) -> None:
+    model = made("gpt2")
+    model.save(tmp_path)
+    tensors = stored(tmp_path)
+    tensors["transformer.h.1.ln_1.weight"] = tensors.pop("transformer.ln_f.bias")
+    rewritten(tmp_path, tensors)
+    with pytest.raises(interop.MismatchError) as found:
+        gpt2.load(tmp_path)
+    assert "missing (1): 'ln_f.bias'" in str(found.value)
+    assert "unexpected (1): 'blocks.1.ln_1.weight'" in str(found.value)
+    with pytest.warns(UserWarning, match="GPT2: ") as told:
+        again = gpt2.load(tmp_path, partial=True)
+    assert [str(each.message) for each in told] == [
+        "GPT2: missing (1): ln_f.bias", "GPT2: left over (1): blocks.1.ln_1.weight",
+    ]  # fmt: skip
+    assert not again.ln_f.bias.any() and (again.wte.weight == model.wte.weight).all()
+
+
+def test_matrices_that_do_not_lie_as_they_should_are_told(tmp_path: Path) -> None:
+    made("gpt2").save(tmp_path)
+    tensors = stored(tmp_path)
+    name = "transformer.h.0.mlp.c_fc.weight"
+    tensors[name] = tensors[name].T
+    with pytest.raises(interop.MismatchError, match="which is its transpose"):
+        gpt2.load(rewritten(tmp_path, tensors))
+
+
+def test_folders_of_links_are_followed_if_asked(tmp_path: Path) -> None:
+    made("gpt2").save(tmp_path / "blobs")
+    (tmp_path / "snapshot").mkdir()
+    for file in (tmp_path / "blobs").iterdir():
+        (tmp_path / "snapshot" / file.name).symlink_to(file)
+    with pytest.raises(interop.FileError, match="is a link"):
+        gpt2.load(tmp_path / "snapshot")
+    assert gpt2.load(tmp_path / "snapshot", follow_links=True).config == GPT2
+
+
+def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = made("gpt2")
+    model.save(tmp_path)
+    made_by_hand = generation.generate(model, bs.asarray([[5, 6, 7]]), 3)[0]
+    asked = [str(tmp_path), "--tokens", "5", "6", "7", "--count", "3"]
+    assert gpt2.main(asked) == made_by_hand
+    assert capsys.readouterr().out == f"{made_by_hand}\n"
+
+
+def test_gaps_and_classes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = made("bert")
+    model.save(tmp_path / "gaps")
+    row = [5, bert.GAP % 20, 7]
+    scores = model(bs.asarray([row]))[0]
+    filled = bert.filled(model, row, gap=row[1])
+    assert filled == [5, int(bs.argmax(scores[1])), 7]
+    classes = made("bert, classes")
+    classes.save(tmp_path / "classes")
+    found = bert.main([str(tmp_path / "classes"), "--classify", "--tokens", "5", "6"])
+    assert found in BERT.id2label.values()
+    assert capsys.readouterr().out == f"{found}\n"
+
+
+def test_texts_need_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "tokenizers", None)
+    made("gpt2").save(tmp_path)
+    with pytest.raises(SystemExit, match="need the package `tokenizers`; or give --tokens"):
+        gpt2.main([str(tmp_path), "Once"])
