@@ -15,6 +15,8 @@ from .strict_json import read_json
 
 # What is looked for in a folder, one after the other.
 _SUFFIXES = (".safetensors.index.json", ".safetensors", ".bin.index.json", ".bin", ".pt", ".pth")
+# What stands before the suffix of weights, where other files of that suffix lie beside them.
+_NAMES = ("model", "pytorch_model")
 
 
 def file_of(folder: str) -> str:
@@ -22,6 +24,9 @@ def file_of(folder: str) -> str:
     names = sorted(os.listdir(folder))
     for suffix in _SUFFIXES:
         found = [name for name in names if name.endswith(suffix)]
+        if len(found) > 1:
+            called = [name for name in found if name.removesuffix(suffix) in _NAMES]
+            found = called if len(called) == 1 else found
         if len(found) > 1:
             raise Refused(f"it is a folder with several files of weights: {listed(found)}")
         if found:

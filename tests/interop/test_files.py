@@ -79,7 +79,19 @@ def test_which_file_of_a_folder(tmp_path: Path) -> None:
     interop.safetensors.save(tmp_path / "model.safetensors", {"one": ONE})
     assert [*interop.load(tmp_path)] == ["one"]
     interop.safetensors.save(tmp_path / "other.safetensors", {"one": ONE})
-    with pytest.raises(interop.FileError, match=r"several.*'model\.safetensors', 'other\."):
+    assert [*interop.load(tmp_path)] == ["one"]
+    (tmp_path / "model.safetensors").rename(tmp_path / "another.safetensors")
+    with pytest.raises(interop.FileError, match=r"several.*'another\.safetensors', 'other\."):
+        interop.load(tmp_path)
+
+
+def test_what_is_called_as_models_are_is_taken_of_several(tmp_path: Path) -> None:
+    """Those who train with `transformers` leave `training_args.bin` beside the weights."""
+    (tmp_path / "pytorch_model.bin").write_bytes(zipped({"one": tensor("0", ONE)}, {"0": ONE}))
+    (tmp_path / "training_args.bin").write_bytes(b"something else")
+    assert [*interop.load(tmp_path)] == ["one"]
+    (tmp_path / "model.bin").write_bytes(b"something else")
+    with pytest.raises(interop.FileError, match="several files of weights"):
         interop.load(tmp_path)
 
 
