@@ -20,6 +20,11 @@ from brimstone import nn
 GAP = 103
 """The token of a gap, if no tokenizer says another."""
 
+NEUTRAL = (
+    "directionality", "pooler_fc_size", "pooler_num_attention_heads", "pooler_num_fc_layers",
+    "pooler_size_per_head", "pooler_type",
+)  # fmt: skip
+
 NAMES = {
     "words.": "embeddings.word_embeddings.",
     "places.": "embeddings.position_embeddings.",
@@ -101,6 +106,7 @@ class Bert(Pretrained):
         names=NAMES,
         older={r"\.gamma$": ".weight", r"\.beta$": ".bias"},
         spare=r"position_ids$|^cls\.predictions\.decoder\.",  # the latter is that of `words`
+        neutral=NEUTRAL,
     )
 
     def __init__(self, config, key=None, dtype=None):

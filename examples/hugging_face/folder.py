@@ -17,12 +17,12 @@ from brimstone import interop, nn
 from brimstone.interop.weights import match, remap
 
 NEUTRAL = (
-    "_name_or_path", "architectures", "bos_token_id", "cls_token_id", "decoder_start_token_id",
-    "do_sample", "dtype", "eos_token_id", "finetuning_task", "gradient_checkpointing", "id2label",
-    "initializer_range", "label2id", "max_length", "min_length", "num_beams", "output_attentions",
-    "output_hidden_states", "pad_token_id", "problem_type", "repetition_penalty", "return_dict",
-    "sep_token_id", "task_specific_params", "temperature", "top_k", "top_p", "torch_dtype",
-    "torchscript", "transformers_version", "use_cache",
+    "_name_or_path", "_num_labels", "architectures", "bos_token_id", "cls_token_id", "do_sample",
+    "decoder_start_token_id", "dtype", "eos_token_id", "finetuning_task", "gradient_checkpointing",
+    "id2label", "initializer_range", "label2id", "max_length", "min_length", "num_beams",
+    "output_attentions", "output_hidden_states", "pad_token_id", "problem_type",
+    "repetition_penalty", "return_dict", "sep_token_id", "task_specific_params", "temperature",
+    "top_k", "top_p", "torch_dtype", "torchscript", "transformers_version", "use_cache",
 )  # fmt: skip
 """Settings that say how a model was made or is used; what it computes does not depend on them."""
 

@@ -98,6 +98,8 @@ def generate(model, tokens, count, *, counts=None, temperature=None, key=None, e
     batch, length = tokens.shape
     cache = model.empty_cache(batch, length + count)
     if counts is not None:
+        if not counts[:, -1].all():
+            raise ValueError("padding stands in front of a text that is continued, not behind it")
         counts = bs.concat([counts, bs.ones((batch, count), dtype=bs.bool)], axis=1)
     drawn = (None, None)
     if temperature is not None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import brimstone as bs
-from brimstone import interop, nn
+from brimstone import interop, nn, train
 from brimstone.runtime.steps import STATISTICS
 from kit.hugging_face import example
 
@@ -224,6 +224,24 @@ def test_texts_end() -> None:
     assert [generation.ends(setting) for setting in (None, 3, (4, 5))] == [(), (3,), (4, 5)]
 
 
+def test_padding_behind_texts_is_refused() -> None:
+    counts = bs.asarray(np.arange(5) < np.array([[5], [3]]))
+    with pytest.raises(ValueError, match="padding stands in front of a text"):
+        generation.generate(made("llama"), bs.asarray(TOKENS), 2, counts=counts)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama, tied"])
+def test_models_learn(name: str) -> None:
+    """To count; where the head is the table of tokens, it stays that."""
+    kind, config = WRITERS[name]
+    model = kind(replace(config, initializer_range=0.02), key=bs.random.key(0))
+    rows = (np.random.default_rng(0).integers(0, 20, (40, 8, 1)) + np.arange(6)) % 20
+    learner = train.Learner(generation.loss, train.AdamW(lr=3e-2))
+    run = learner.fit(model, lambda epoch: map(bs.asarray, rows))
+    assert generation.loss(run.model, bs.asarray(rows[0])) < 0.5 * np.log(20)
+    assert run.model.state_dict().keys() == model.state_dict().keys()
+
+
 def test_texts_are_drawn() -> None:
     model, tokens = made("gpt2"), bs.asarray(TOKENS)
 
@@ -271,10 +289,34 @@ def test_settings_that_are_refused(what: str, tmp_path: Path) -> None:
     assert reason in str(found.value)
 
 
-def test_settings_that_change_nothing(tmp_path: Path) -> None:
-    made("gpt2").save(tmp_path)
-    rewritten(tmp_path, architectures=["GPT2LMHeadModel"], n_ctx=24, task_specific_params={})
-    assert gpt2.load(tmp_path).config == GPT2
+FOUND = {
+    "gpt2": {
+        "architectures": ["GPT2LMHeadModel"], "bos_token_id": 50256, "n_ctx": 24, "_num_labels": 1,
+        "initializer_range": 0.02, "summary_activation": None, "summary_first_dropout": 0.1,
+        "summary_proj_to_labels": True, "summary_type": "cls_index", "summary_use_proj": True,
+        "task_specific_params": {"text-generation": {"do_sample": True, "max_length": 50}},
+    },
+    "llama": {
+        "architectures": ["LlamaForCausalLM"], "bos_token_id": 128000, "pretraining_tp": 1,
+        "eos_token_id": [128001, 128008, 128009], "max_position_embeddings": 131072,
+        "torch_dtype": "bfloat16", "transformers_version": "4.42.3", "use_cache": True,
+    },
+    "bert": {
+        "architectures": ["BertForMaskedLM"], "directionality": "bidi", "pooler_fc_size": 768,
+        "pooler_num_attention_heads": 12, "pooler_num_fc_layers": 3, "pooler_size_per_head": 128,
+        "pooler_type": "first_token_transform", "gradient_checkpointing": False,
+        "position_embedding_type": "absolute", "label2id": {"bad": 0, "so": 1, "good": 2},
+    },
+}  # fmt: skip
+"""Settings that are found in the folders of models that many use."""
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_settings_that_change_nothing(name: str, tmp_path: Path) -> None:
+    model, tokens = made(name), bs.asarray(TOKENS)
+    model.save(tmp_path)
+    again = type(model).load(rewritten(tmp_path, **FOUND[name]))
+    assert (again(tokens) == model(tokens)).all()
 
 
 def test_older_files_say_how_positions_turn_elsewhere(tmp_path: Path) -> None:

@@ -224,3 +224,25 @@ def test_what_a_classifier_finds_in_a_language_model(tmp_path: Path) -> None:
         "transform.bias, transform.weight",
         "Classifier: missing (4): pooler.weight, pooler.bias, classifier.weight, classifier.bias",
     ]
+
+
+def words(folder: Path) -> None:
+    """A tokenizer that knows 60 words."""
+    library: Any = pytest.importorskip("tokenizers", reason="tokenizers, a peer, is not installed")
+    known = {"[UNK]": 0, "[MASK]": 1, **{f"w{number}": number for number in range(2, 60)}}
+    made = library.Tokenizer(library.models.WordLevel(known, unk_token="[UNK]"))
+    made.pre_tokenizer = library.pre_tokenizers.WhitespaceSplit()
+    made.save(str(folder / "tokenizer.json"))
+
+
+def test_texts_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, asked in (("llama", ["w5 w6", "--count", "3"]), ("bert", ["w5 [MASK] w7"])):
+        folder = folder_of(made(CASES[name]), tmp_path / name)
+        words(folder)
+        capsys.readouterr()
+        found = example(name).main([str(folder), *asked])
+        told = capsys.readouterr().out.strip()
+        if name == "llama":
+            assert told == " ".join(["w5", "w6", *[f"w{token}" for token in found]])
+        else:
+            assert (told, told.split()[::2]) == (found, ["w5", "w7"])
