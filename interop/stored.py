@@ -58,8 +58,10 @@ class Stored:
         return self.array.nbytes
 
     def read(self, *, dtype: Any = None, device: Any = None) -> Tensor:
-        """All of it; floats become `dtype`, where one is given."""
-        return _read(self.array, self.dtype, float_dtype(dtype, "read"), device)
+        """All of it; floats become `dtype`, where one is given that is not its own."""
+        is_own = dtype is not None and as_dtype(dtype) is self.dtype
+        wanted = None if is_own else float_dtype(dtype, "read")
+        return _read(self.array, self.dtype, wanted, device)
 
     def __getitem__(self, place: Any) -> Tensor:
         for each in place if isinstance(place, tuple) else (place,):

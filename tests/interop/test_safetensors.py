@@ -95,10 +95,21 @@ def test_a_reader_gives_one_tensor_at_a_time(path: Path) -> None:
         assert same_bits(stored[1:3, ::2], grid[1:3, ::2])
         assert same_bits(stored[..., -1], grid[..., -1])
         assert same_bits(stored[2, 3], grid[2, 3])
+        assert same_bits(stored.read(dtype="float32"), grid)
         assert "grid" in reader and "other" not in reader and reader.get("other") is None
     assert same_bits(stored[0], grid[0])  # what was taken out stays
     with pytest.raises(interop.MissingTensor, match="is closed"):
         reader["grid"]
+
+
+def test_a_tensor_is_read_in_its_own_dtype_whatever_that_is(path: Path) -> None:
+    counts = np.arange(3)
+    interop.safetensors.save(path, {"counts": counts})
+    with interop.safetensors.open(path) as reader:
+        assert same_bits(reader["counts"].read(dtype=bs.int64), counts)
+        assert same_bits(reader["counts"].read(dtype=bs.float16), counts)
+        with pytest.raises(DTypeError, match="floats become another float dtype, not int32"):
+            reader["counts"].read(dtype=bs.int32)
 
 
 def test_mistakes_with_a_reader_are_named(path: Path) -> None:
