@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness.work import Prepare, Run, Work, compiled, jitted_jax
-from benchmarks.works.shapes import SHAPES, normal
+from benchmarks.shapes import SHAPES, normal
 
 
 def works(device: str) -> Iterator[Work]:

@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from benchmarks.harness.work import Prepare, Work, compiled, eager_torch, jitted_jax
-from benchmarks.works.shapes import SHAPES, normal
+from benchmarks.shapes import SHAPES, normal
 
 Shape = tuple[int, ...]
 

@@ -25,8 +25,8 @@ from benchmarks.harness.work import (
     jitted_jax,
     plain_numpy,
 )
+from benchmarks.shapes import SHAPES, counted, normal
 from benchmarks.works import formulas, kept
-from benchmarks.works.shapes import SHAPES, counted, normal
 
 LARGE = 1 << 24
 """From how many elements on allocators take every array from the system, and give it back."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness.work import Run, Work, compiled, jitted_jax
-from benchmarks.works.shapes import SHAPES, normal
+from benchmarks.shapes import SHAPES, normal
 
 Formula = Callable[..., Any]
 TURNED = [(512, 512, 512), (1024, 1024, 1024), (777, 1111, 2049)]

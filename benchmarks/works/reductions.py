@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from benchmarks.harness.work import Prepare, Work, compiled, eager_torch, jitted_jax, plain_numpy
-from benchmarks.works.shapes import normal
+from benchmarks.shapes import normal
 
 SIDE = 4096
 FUNCTIONS = ("sum", "mean", "argmax", "cumsum")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness.work import Prepare, Run, Work, compiled, eager_torch, jitted_jax
-from benchmarks.works.shapes import SHAPES, normal
+from benchmarks.shapes import SHAPES, normal
 
 EPSILON = 1e-5
 Function = Callable[..., Any]

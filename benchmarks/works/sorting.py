@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from benchmarks.harness.work import Prepare, Work, compiled, eager_torch, jitted_jax, plain_numpy
-from benchmarks.works.shapes import counted, normal
+from benchmarks.shapes import counted, normal
 
 SIZE = 16 << 20
 GREATEST = 64

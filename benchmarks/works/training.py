@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness.work import Run, Work
-from benchmarks.works.shapes import SHAPES, normal
+from benchmarks.shapes import SHAPES, normal
 
 RATE, FIRST, SECOND, EPSILON, DECAY = 1e-3, 0.9, 0.999, 1e-8, 0.01
 SMALL_PARAMETERS, SMALL_SIZE, SMALL_RATE = 150, 16, 0.1

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-SHAPES: dict[str, Any] = json.loads((Path(__file__).parents[1] / "shapes.json").read_text())
+SHAPES: dict[str, Any] = json.loads((Path(__file__).with_suffix(".json")).read_text())
 
 
 def normal(*shapes: tuple[int, ...]) -> list[np.ndarray]:
