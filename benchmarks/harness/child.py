@@ -9,6 +9,7 @@ Never: a library that was imported before the cores were chosen.
 import json
 import os
 import sys
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
@@ -31,13 +32,19 @@ def main(wanted: dict[str, Any]) -> None:
     neighbour = cores[-1] if wanted["neighbour"] else None
     for work in all_works(wanted["names"], wanted["target"]):
         try:
-            runs = rounds.prepare(work, [results.OURS, "copy", *wanted["peers"]])
+            names = contestants(work.sides, [results.OURS, rounds.ROOF, *wanted["peers"]])
+            runs = rounds.prepare(work, names)
             timings, trusted = rounds.timed(runs, neighbour)
             row = results.row(work, timings, trusted, threads) | {"neighbour": wanted["neighbour"]}
             print(json.dumps(row), flush=True)
         except Exception as problem:
             said = f"{type(problem).__name__}: {problem}"
             print(json.dumps({"failed": work.name, "problem": said}), flush=True)
+
+
+def contestants(sides: Iterable[str], libraries: Sequence[str]) -> list[str]:
+    """The sides of these libraries, in their order: `torch` has a side `torch compiled`, too."""
+    return [side for each in libraries for side in sides if side.partition(" ")[0] == each]
 
 
 if __name__ == "__main__":

@@ -32,12 +32,13 @@ class Disagreement(Exception):
 
 
 def prepare(work: Work, names: Iterable[str]) -> dict[str, Run]:
-    """What each contestant runs in a round; each has been run twice, and their results agree."""
+    """What each contestant runs in a round; each has been run before, and their results agree."""
     arrays = work.inputs()
     runs = {name: work.sides[name](*arrays) for name in names if name in work.sides}
     first: tuple[str, list[np.ndarray]] | None = None
     for name, run in runs.items():
-        run()
+        for _ in range(work.calls_before - 1):
+            run()
         made = as_arrays(run())
         if name == ROOF:
             continue

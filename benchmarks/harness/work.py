@@ -24,6 +24,8 @@ class Work:
 
     `bytes` counts what must be read and written once, `operations` what must be computed.
     `tolerance` is relative to the largest number of a result, as libraries sum in other orders.
+    Each contestant is called `calls_before` times before a clock starts; what the last of these
+    calls returns must agree.
     """
 
     group: str
@@ -34,6 +36,7 @@ class Work:
     operations: int = 0
     tolerance: float = 1e-5
     checked: bool = True
+    calls_before: int = 2
 
 
 @dataclass

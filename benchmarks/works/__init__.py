@@ -10,6 +10,7 @@ from benchmarks.works import (
     attentions,
     convolutions,
     elementwise,
+    models,
     products,
     reductions,
     rows,
@@ -17,7 +18,17 @@ from benchmarks.works import (
     training,
 )
 
-FAMILIES = (elementwise, rows, reductions, sorting, products, convolutions, attentions, training)
+FAMILIES = (
+    elementwise,
+    rows,
+    reductions,
+    sorting,
+    products,
+    convolutions,
+    attentions,
+    training,
+    models,
+)
 
 
 def all_works(names: Sequence[str], device: str) -> Iterator[Work]:

@@ -36,7 +36,12 @@ def mlp(device: str, layers: Sequence[int], batch: int) -> Work:
         group="training",
         name=f"AdamW, {'-'.join(map(str, layers))}, batch {batch}",
         inputs=partial(_inputs, layers, batch),
-        sides={"brimstone": partial(_our_mlp, device), "torch": _torch_mlp, "jax": _jax_mlp},
+        sides={
+            "brimstone": partial(_our_mlp, device),
+            "torch": partial(_torch_mlp, False),
+            "torch compiled": partial(_torch_mlp, True),
+            "jax": _jax_mlp,
+        },
         bytes=4 * (6 * numbers + batch * (layers[0] + layers[-1])),  # weights, means and squares
         operations=2 * batch * (3 * sum(products) - products[0]),
         tolerance=1e-4,
@@ -119,7 +124,7 @@ def _jax_mlp(*arrays: np.ndarray) -> Run:
     return _training(step, jax.device_put, *arrays)
 
 
-def _torch_mlp(*arrays: np.ndarray) -> Run:
+def _torch_mlp(compiled: bool, *arrays: np.ndarray) -> Run:
     """With PyTorch's own layers, loss and optimiser; its classes are numbers."""
     torch = import_module("torch")
     *parameters, images, wanted = map(torch.from_numpy, arrays)
@@ -132,10 +137,11 @@ def _torch_mlp(*arrays: np.ndarray) -> Run:
     options = {"lr": RATE, "betas": (FIRST, SECOND), "eps": EPSILON, "weight_decay": DECAY}
     optimizer = torch.optim.AdamW(model.parameters(), **options, fused=True)
     classes = wanted.argmax(1)
+    forward = torch.compile(model) if compiled else model
 
     def run() -> float:
         optimizer.zero_grad()
-        value = torch.nn.functional.cross_entropy(model(images), classes)
+        value = torch.nn.functional.cross_entropy(forward(images), classes)
         value.backward()
         optimizer.step()
         return value.item()
