@@ -1,9 +1,11 @@
 """Benchmarks of training: models learn alike in all libraries, and what is said of it is so."""
 
+import json
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -52,3 +54,52 @@ def test_operations_are_those_of_the_products() -> None:
     assert operations == {
         "matmul": 2 * 6 * (12 * 8 + 2 * 8 * 4), "matmul and update": 2 * 6 * (12 * 8 + 8 * 4)
     }  # fmt: skip
+
+
+def test_weights_that_are_off_are_so_by_one_unit() -> None:
+    from benchmarks.curves import shifted
+
+    weights = {"a": np.array([1.0, -2.0, 0.0], np.float32)}
+    units = np.abs(shifted(weights)["a"] - weights["a"]) / np.spacing(np.abs(weights["a"]))
+    assert ((units == 1) | (units == 0.5)).all()  # below a power of two they are half as large
+
+
+def drawn(**off: float) -> dict[str, list[float]]:
+    """Curves that are so far from PyTorch's at their ends."""
+    from benchmarks.curves import OURS, PEER, SHIFTED, WIDE
+
+    ends = {OURS: off["ours"], PEER: 0.0, SHIFTED: off["shifted"], WIDE: off["wide"]}
+    return {name: [2.0, 1.0 + end] for name, end in ends.items()}
+
+
+@pytest.mark.parametrize(
+    ("off", "within"),
+    [
+        ({"ours": 0.2, "shifted": 0.0, "wide": 0.125}, True),
+        ({"ours": 0.2, "shifted": 0.125, "wide": 0.0}, True),
+        ({"ours": 0.3, "shifted": 0.125, "wide": 0.125}, False),
+        ({"ours": float("nan"), "shifted": 0.125, "wide": 0.125}, False),
+    ],
+    ids=["as f64", "as one unit", "further", "no number"],
+)
+def test_curves_are_judged_by_what_rounding_does_to_the_peer(
+    off: dict[str, float], within: bool, tmp_path: Path
+) -> None:
+    from benchmarks.curves import OURS, PEER, judged, save
+
+    found = drawn(**off)
+    apart, verdict = judged(found)
+    assert verdict is within
+    assert PEER not in apart
+    assert apart[OURS].largest == pytest.approx(off["ours"] if within else apart[OURS].largest)
+    save({"a model": found}, tmp_path / "curves.json")
+    kept = json.loads((tmp_path / "curves.json").read_text())["a model"]
+    assert kept["within noise"] is within
+    assert kept["losses"][PEER] == [2.0, 1.0]
+
+
+def test_curves_of_both_libraries_are_within_noise() -> None:
+    pytest.importorskip("torch", reason="PyTorch, a peer, is not installed")
+    from benchmarks.curves import curves, judged
+
+    assert judged(curves(small("gpt"), 6, "reference"))[1]

@@ -1,0 +1,154 @@
+"""Curves of losses in Brimstone and in PyTorch, from the same weights and the same batches.
+
+    python -m benchmarks.curves [gpt cnn mlp] [--steps 300] [--small] [--json F] [--picture F.png]
+
+Two programs that round otherwise go apart as training goes on, whichever is right. How far that is
+for reasons of rounding alone, PyTorch says of itself: it also begins with weights that are one unit
+in the last place off, and computes in f64. Ours is within noise if it is no further from PyTorch's
+curve than `AT_MOST` times what these two are, where they are furthest apart and in the mean.
+Fails if one of the curves is not.
+"""
+
+import argparse
+import importlib
+import importlib.util
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.learning import CASES, cases
+from benchmarks.learning.case import Batch, Case
+from benchmarks.learning.trainers import Trainer, ours, peers
+
+OURS, PEER, SHIFTED, WIDE = "brimstone", "torch", "torch, 1 ulp off", "torch in f64"
+NOISE = (SHIFTED, WIDE)
+AT_MOST = 2.0
+Curves = dict[str, list[float]]
+
+
+class Distance(NamedTuple):
+    """How far one curve is from another, where they are furthest apart and in the mean."""
+
+    largest: float
+    mean: float
+
+
+def curves(case: Case, steps: int, device: str = "cpu") -> Curves:
+    """The losses of each way to train."""
+    begin: dict[str, Callable[[], Trainer]] = {
+        OURS: partial(ours, case, device),
+        PEER: partial(peers, case),
+        SHIFTED: partial(peers, case, weights=shifted(case.weights)),
+        WIDE: partial(peers, case, dtype="float64"),
+    }
+    return {name: _losses(make(), islice(case.batches(), steps)) for name, make in begin.items()}
+
+
+def _losses(trainer: Trainer, batches: Iterable[Batch]) -> list[float]:
+    return [trainer.step(trainer.put(batch)) for batch in batches]
+
+
+def shifted(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Each number one unit in the last place up or down."""
+    draws = np.random.default_rng(1)
+    ends = np.array([-np.inf, np.inf], np.float32)
+    return {
+        name: np.nextafter(each, draws.choice(ends, each.shape)) for name, each in weights.items()
+    }
+
+
+def distance(one: Sequence[float], other: Sequence[float]) -> Distance:
+    """That of two curves; infinite where one of them is no number."""
+    apart = np.abs(np.subtract(one, other, dtype=np.float64))
+    apart = np.where(np.isfinite(apart), apart, np.inf)
+    return Distance(float(apart.max()), float(apart.mean()))
+
+
+def judged(found: Curves) -> tuple[dict[str, Distance], bool]:
+    """How far each curve is from PyTorch's, and whether ours is within noise."""
+    apart = {name: distance(each, found[PEER]) for name, each in found.items() if name != PEER}
+    noise = [max(apart[name][at] for name in NOISE) for at in range(2)]
+    mine = apart[OURS]
+    return apart, all([each <= AT_MOST * most for each, most in zip(mine, noise, strict=True)])
+
+
+def table(all_curves: Mapping[str, Curves]) -> Table:
+    """A row for each model."""
+    title = "distance from PyTorch's curve, where it is largest and in the mean"
+    made = Table("model", title=title, title_justify="left", box=SIMPLE)
+    for column in ("steps", "first loss", "last loss", OURS, *NOISE, ""):
+        made.add_column(column, justify="right")
+    for name, found in all_curves.items():
+        apart, within = judged(found)
+        mine = found[OURS]
+        cells = [f"{each.largest:.1e}, {each.mean:.1e}" for each in apart.values()]
+        verdict = "within noise" if within else "beyond noise"
+        made.add_row(name, str(len(mine)), f"{mine[0]:.4f}", f"{mine[-1]:.4f}", *cells, verdict)
+    return made
+
+
+def save(all_curves: Mapping[str, Curves], path: Path) -> None:
+    """Keep losses, distances and verdicts."""
+    kept: dict[str, Any] = {}
+    for name, found in all_curves.items():
+        apart, within = judged(found)
+        distances = {each: far._asdict() for each, far in apart.items()}
+        kept[name] = {"within noise": within, "distances": distances, "losses": found}
+    path.write_text(json.dumps(kept, indent=1) + "\n")
+
+
+def draw(all_curves: Mapping[str, Curves], path: Path) -> None:
+    """A picture: losses above, and below how far each curve is from PyTorch's."""
+    pyplot: Any = importlib.import_module("matplotlib.pyplot")
+    figure, axes = pyplot.subplots(
+        2, len(all_curves), figsize=(6 * len(all_curves), 7), squeeze=False, layout="constrained"
+    )
+    for (above, below), (name, found) in zip(axes.T, all_curves.items(), strict=True):
+        above.set(title=name, ylabel="loss")
+        below.set(xlabel="step", ylabel="distance from PyTorch's", yscale="log")
+        for way, losses in found.items():
+            above.plot(losses, label=way, linewidth=1)
+            if way != PEER:
+                below.plot(np.abs(np.subtract(losses, found[PEER])), label=way, linewidth=1)
+        above.legend()
+        below.legend()
+    figure.savefig(path, dpi=120)
+
+
+def main() -> int:
+    """Read the command line, and train."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.curves", description=__doc__)
+    parser.add_argument("names", nargs="*", choices=[[], *CASES], default=[])
+    parser.add_argument("--steps", type=int, default=300)
+    parser.add_argument("--small", action="store_true", help="models of a few weights, for trials")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--picture", type=Path, help="needs matplotlib")
+    options = parser.parse_args()
+    # Nothing is timed here: threads of PyTorch that wait leave the cores to who has work.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    if options.picture and not importlib.util.find_spec("matplotlib"):
+        parser.error("--picture needs matplotlib, which is not installed")
+    found: dict[str, Curves] = {}
+    for name, case in cases(options.names, options.small).items():
+        print(f"{case.name}: {options.steps} steps", file=sys.stderr, flush=True)
+        found[name] = curves(case, options.steps)
+    Console(width=120).print(table(found))
+    if options.json:
+        save(found, options.json)
+    if options.picture:
+        draw(found, options.picture)
+    return int(not all(judged(each)[1] for each in found.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
