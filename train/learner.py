@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from ..frontend.errors import ArgumentError, expect_functions, fail
+from ..frontend.explanation import Explanation
 from ..frontend.functions.keys import fold_in
 from ..frontend.jit import jit
 from ..frontend.nonfinite import nonfinite_origin
@@ -105,6 +106,10 @@ class Learner:
             fail(ArgumentError, "step", problem, hint="`learner.step(state, batch, count)`")
         work = self._gather if (count + 1) % self.accumulate else self._train
         return work(state, batch)
+
+    def explain(self, state: State, batch: Any) -> Explanation:
+        """What a step on this batch is compiled to, in words; nothing runs."""
+        return self._train.explain(state, batch)
 
     def evaluate(self, model: Any, batches: Iterable[Any]) -> dict[str, float]:
         """The averages over some batches, and what metrics make of all of them."""

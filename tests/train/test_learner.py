@@ -80,6 +80,14 @@ def test_steps_of_a_loop_of_ones_own() -> None:
     assert weights(state) == weights(made.fit(model(), BATCHES))
 
 
+def test_a_step_is_explained_and_not_run() -> None:
+    trainer = learner()
+    state, _ = trainer.step(trainer.begin(model()), BATCHES[0])
+    told = trainer.explain(state, BATCHES[0])
+    assert (told.new_steps, told.ops["tensor.contract"]) == (0, 5)
+    assert int(state.step) == 1
+
+
 def test_the_same_seed_gives_the_same_bits() -> None:
     one, two, other = [learner(seed=seed).fit(model(), BATCHES) for seed in (3, 3, 4)]
     assert weights(one) == weights(two) != weights(other)
