@@ -43,6 +43,9 @@ def test_a_new_project_trains_and_goes_on(project: Path) -> None:
     assert any('"accuracy"' in row for row in rows)
     again = subprocess.run(line, capture_output=True, text=True, check=True, env=environment)
     assert "epoch 2" not in again.stdout
+    told = [line for line in first.stdout.splitlines() if "the best model on new points" in line]
+    assert "'accuracy': " in told[0]
+    assert told[0] in again.stdout
 
 
 def test_the_projects_own_tests_pass(project: Path, pytester: pytest.Pytester) -> None:

@@ -33,7 +33,7 @@ from .optimisers import (
 )
 from .run import LossNotFinite, Run
 from .saving import Composed, KeepAll, KeepBest, KeepLast, Saving
-from .saving.saver import CheckpointWarning
+from .saving.loading import CheckpointWarning, load
 from .state import State
 from .step import Report
 from .stopping import EarlyStopping

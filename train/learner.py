@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
-from ..frontend.errors import ArgumentError, expect_functions, fail
+from ..frontend.errors import ArgumentError, described, expect_functions, fail
 from ..frontend.explanation import Explanation
 from ..frontend.functions.keys import fold_in
 from ..frontend.jit import jit
@@ -23,6 +24,7 @@ from .measures import Metric, Tally, is_rate, items_of, second_of
 from .precision import PRECISIONS, Precision
 from .run import Plan, Run, Running
 from .saving import Saving
+from .saving.loading import Choice, Misfit, Mode, chosen, restored
 from .schedules import Plateau
 from .source import Source
 from .state import Optimiser, State, begin
@@ -110,6 +112,20 @@ class Learner:
     def explain(self, state: State, batch: Any) -> Explanation:
         """What a step on this batch is compiled to, in words; nothing runs."""
         return self._train.explain(state, batch)
+
+    def load(
+        self, folder: str | Path, model: Any, *, step: int | None = None, best: str | None = None,
+        mode: Mode = "min",
+    ) -> State:  # fmt: skip
+        """The whole state in a checkpoint: model, optimiser's memory, averages, what is counted.
+
+        It is chosen as by `train.load`, which gives the model alone. `model` is one of the same
+        layers, and `learner.step` goes on from the state.
+        """
+        checkpoint, tensors, _ = chosen(folder, Choice(step, best, mode))
+        hint = "`train.load` takes the model alone, whatever trained it"
+        misfit = Misfit("load", f"{checkpoint} is of another model or optimiser", hint)
+        return restored(self.begin(model), tensors, described, misfit)
 
     def evaluate(self, model: Any, batches: Iterable[Any]) -> dict[str, float]:
         """The averages over some batches, and what metrics make of all of them."""

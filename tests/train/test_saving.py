@@ -219,7 +219,7 @@ def test_a_damaged_checkpoint_is_passed_over(tmp_path: Path, name: str) -> None:
     _, latest = saved_twice(tmp_path)
     DAMAGE[name](latest)
     told = Told()
-    with pytest.warns(train.CheckpointWarning, match="16 is damaged, and the one before"):
+    with pytest.warns(train.CheckpointWarning, match="16 is damaged, and another one is taken"):
         again = learner().fit(
             model(), BATCHES, epochs=2, listeners=[told], saving=train.Saving(tmp_path)
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -19,6 +19,7 @@ from ...frontend.errors import BrimstoneError
 from ...interop import safetensors
 from ...interop.aside import flush_folder
 from .position import Position
+from .strategies import Record
 
 TENSORS, REST = "state.safetensors", "run.json"
 FORMAT = 1
@@ -88,8 +89,21 @@ def position_of(rest: Mapping[str, Any]) -> Position:
 
 def checkpoints(folder: Path) -> list[Path]:
     """The checkpoints in a folder, oldest first."""
-    found = [each for each in folder.glob(f"{_PREFIX}*") if each.name[len(_PREFIX) :].isdecimal()]
-    return sorted(found, key=step_of)
+    return sorted([each for each in folder.glob(f"{_PREFIX}*") if _is_named(each)], key=step_of)
+
+
+def is_checkpoint(path: Path) -> bool:
+    """Whether a folder is one checkpoint, by its name, or by what it holds if it has another."""
+    return _is_named(path) or (path / REST).exists()
+
+
+def records(found: Iterable[Path]) -> Iterator[Record]:
+    """What is known of the checkpoints that are whole."""
+    for each in found:
+        try:
+            yield Record(step_of(each), position_of(read_rest(each)).values())
+        except Damaged:
+            continue
 
 
 def step_of(checkpoint: Path) -> int:
@@ -111,6 +125,10 @@ def sweep(folder: Path) -> None:
     """Delete what processes that were killed have left half written."""
     for left in folder.glob(f".{_PREFIX}*{_ASIDE}"):
         shutil.rmtree(left, ignore_errors=True)
+
+
+def _is_named(path: Path) -> bool:
+    return path.name.startswith(_PREFIX) and path.name[len(_PREFIX) :].isdecimal()
 
 
 def _checksum(path: Path) -> int:

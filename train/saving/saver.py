@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,13 +21,11 @@ from ...frontend.paths import paths_of
 from ...frontend.tree import flatten
 from ..events import Note, Saved
 from ..state import State
-from .files import Damaged, checkpoints, position_of, read, read_rest, remove, step_of, sweep, write
+from .files import checkpoints, records, remove, step_of, sweep, write
+from .loading import FOLDER, CheckpointWarning, Misfit, restored, whole
 from .lock import locked
 from .position import Position
-from .strategies import KeepLast, Record, Strategy
-
-FOLDER = "checkpoints"
-LISTED = 10
+from .strategies import KeepLast, Strategy
 
 
 @dataclass(frozen=True)
@@ -48,10 +46,6 @@ class Saving:
     def __post_init__(self) -> None:
         if self.every is not None and self.every < 1:
             fail(ArgumentError, "Saving", "`every` counts steps", self.every)
-
-
-class CheckpointWarning(UserWarning):
-    """A checkpoint cannot be trusted, and the one before it is taken; or it cannot be written."""
 
 
 class Saver:
@@ -114,14 +108,10 @@ class Saver:
     def latest(self, like: State) -> tuple[State, Position] | None:
         """The state and position of the last checkpoint that is whole; None where there is none."""
         found = checkpoints(self.folder)
-        for checkpoint in reversed(found):
-            try:
-                tensors, position = read(checkpoint)
-            except Damaged as problem:
-                text = f"{checkpoint} is damaged, and the one before it is taken: {problem}"
-                warnings.warn(CheckpointWarning(text), stacklevel=5)
-                continue
-            state = _restored(like, tensors, checkpoint)
+        for checkpoint, tensors, position in whole(reversed(found), stacklevel=6):
+            problem = f"{checkpoint} is of another model or optimiser"
+            misfit = Misfit("fit", problem, "give another folder, or `resume=False`")
+            state = restored(like, tensors, described, misfit)
             self._past = {step_of(each) for each in found if step_of(each) <= position.step}
             self._saved = position.step, position.epoch
             return state, position
@@ -132,19 +122,10 @@ class Saver:
         self._past.add(position.step)
         found = {step_of(each): each for each in checkpoints(self.folder)}
         ours = [found[step] for step in sorted(found.keys() & self._past)]
-        kept = self.saving.keep(list(_records(ours))) & self._past | {position.step}
+        kept = self.saving.keep(list(records(ours))) & self._past | {position.step}
         for step in found.keys() - kept:
             remove(found[step])
         return path
-
-
-def _records(found: Iterable[Path]) -> Iterator[Record]:
-    """What is known of the checkpoints that are whole."""
-    for each in found:
-        try:
-            yield Record(step_of(each), position_of(read_rest(each)).values())
-        except Damaged:
-            continue
 
 
 def _expect_json(data: Any) -> None:
@@ -154,23 +135,3 @@ def _expect_json(data: Any) -> None:
     except (TypeError, ValueError) as problem:
         hint = "`state()` returns dicts, lists, texts and plain numbers"
         fail(ArgumentError, "fit", f"the place of the loader is no JSON: {problem}", hint=hint)
-
-
-def _restored(like: State, tensors: dict[str, Any], checkpoint: Path) -> State:
-    """A state with these tensors, which are those of the same model and optimiser."""
-    leaves, structure = flatten(like)
-    paths = paths_of(structure)
-    pairs = list(zip(paths, leaves, strict=True))
-    wrong = [f"{path} is missing" for path in paths if path not in tensors]
-    wrong += [f"{path} is not part of it" for path in tensors if path not in set(paths)]
-    wrong += [
-        f"{path} is {described(tensors[path])} instead of {described(leaf)}"
-        for path, leaf in pairs
-        if path in tensors and described(tensors[path]) != described(leaf)
-    ]
-    if wrong:
-        problem = f"{checkpoint} is of another model or optimiser:\n    " + "\n    ".join(
-            wrong[:LISTED]
-        )
-        fail(ArgumentError, "fit", problem, hint="give another folder, or `resume=False`")
-    return structure.build([tensors[path].to(leaf.device) for path, leaf in pairs])

@@ -67,14 +67,17 @@ class KeepBest:
             fail(ArgumentError, "KeepBest", 'mode is "min" or "max"', self.mode)
 
     def __call__(self, records: Sequence[Record]) -> set[int]:
+        return {record.step for record in self.ranked(records, "KeepBest")[: self.count]}
+
+    def ranked(self, records: Sequence[Record], asked: str) -> list[Record]:
+        """Those that have the value, the best first."""
         measured = {name: None for record in records for name in record.values}
         if measured and self.value not in measured:
             problem = f"there is no {self.value}; the epochs gave {', '.join(measured)}"
-            fail(ArgumentError, "KeepBest", problem)
+            fail(ArgumentError, asked, problem)
         sign = 1.0 if self.mode == "min" else -1.0
         known = [each for each in records if not isnan(each.values.get(self.value, float("nan")))]
-        ranked = sorted(known, key=lambda each: (sign * each.values[self.value], -each.step))
-        return {record.step for record in ranked[: self.count]}
+        return sorted(known, key=lambda each: (sign * each.values[self.value], -each.step))
 
 
 @dataclass(frozen=True)
