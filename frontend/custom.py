@@ -31,7 +31,7 @@ def checkpoint(function: Callable[..., Any]) -> Callable[..., Any]:
         nodes, run = _on_tensors(gathered, args, kwargs)
         traced = trace("checkpoint", run, [stand_in(node) for node in nodes])
         operands = (*nodes, *traced.captures)
-        result, values = _recorded(ops.Checkpoint, operands, (traced.func,), traced)
+        result, values = _recorded(ops.Checkpoint, operands, (traced.func,), traced, (False,))
         gathered.hand_on(values)
         return result
 
@@ -148,8 +148,11 @@ def _on_tensors(
     return nodes, of_leaves(function, leaves, structure, places)
 
 
-def _recorded(op: Any, operands: tuple[Node, ...], funcs: tuple[Any, ...], traced: Traced) -> Any:
+def _recorded(
+    op: Any, operands: tuple[Node, ...], funcs: tuple[Any, ...], traced: Traced,
+    attributes: tuple[Any, ...] = (),
+) -> Any:  # fmt: skip
     """The results of an op with regions, in the containers of what it stands for."""
     types = tuple([value.type for value in traced.func.results])
-    parts = record_parts(op, operands, (), funcs, types=types)
+    parts = record_parts(op, operands, attributes, funcs, types=types)
     return traced.rebuild([wrap(part) for part in parts])

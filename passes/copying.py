@@ -46,6 +46,17 @@ def inline(region: Block, arguments: Sequence[AnyValue], builder: Builder) -> tu
     return tuple([values.get(value, value) for value in region.terminator.operands])
 
 
+def inline_apart(
+    region: Block, arguments: Sequence[AnyValue], builder: Builder
+) -> tuple[AnyValue, ...]:
+    """The same, with copies even of ops that the builder's block has already."""
+    copier = _Copier(None)
+    copier.values.update(zip(region.arguments, arguments, strict=True))
+    ops = (op for op in region if not op.terminator)
+    copier.copy([(ops, builder.block, builder.before)])
+    return tuple([copier.values.get(value, value) for value in region.terminator.operands])
+
+
 def copy_ops(ops: Iterable[Op], builder: Builder, values: Values) -> None:
     """Copy ops in order; `values` says what their operands become, and learns their results.
 

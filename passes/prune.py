@@ -83,7 +83,7 @@ def _slim(op: Slimmable, handed: Flags, results: Flags) -> Op:
             made = builder.emit_all(tensor.Cond, op.predicate, arguments, *regions)
         case tensor.Checkpoint():
             arguments = compress(op.arguments, handed)
-            made = builder.emit_all(tensor.Checkpoint, arguments, *regions)
+            made = builder.emit_all(tensor.Checkpoint, arguments, again=op.again, body=regions[0])
     for old, new in zip(compress(op.results, results), made, strict=True):
         new.name = old.name
         replace(old, new)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..declare import Operand, Operands, Region, Results, among
+from ..declare import Attr, Operand, Operands, Region, Results, among
 from ..dtypes import ALL, INEXACT
 from ..errors import require
 from ..payloads import Array
@@ -31,9 +31,14 @@ class StopGradient(Unary, name="tensor.stop_gradient", meaning=np.asarray):
 
 
 class Checkpoint(ControlOp, name="tensor.checkpoint"):
-    """What the body yields; to differentiate it, the body is run again from the arguments alone."""
+    """What the body yields; to differentiate it, the body is run again from the arguments alone.
+
+    One that runs `again` shares nothing with what was computed before, and waits for all of its
+    arguments.
+    """
 
     arguments: Operands[Tensor]
+    again: Attr[bool] = False
     body: Region
     outputs: Results[Tensor]
 

@@ -154,7 +154,7 @@ def checkpoint(batcher: "Batcher", op: tensor.Checkpoint, builder: Builder) -> V
     """The body of all lanes is what is run again."""
     arguments = [batcher.values[value] for value in op.arguments]
     body = batcher.region(op.body, builder, batcher.differ(op.outputs))
-    return builder.emit_all(tensor.Checkpoint, arguments, body)
+    return builder.emit_all(tensor.Checkpoint, arguments, again=op.again, body=body)
 
 
 def custom_vjp(batcher: "Batcher", op: tensor.CustomVjp, builder: Builder) -> Values:

@@ -118,7 +118,7 @@ def checkpoint(forward: Forward, op: tensor.Checkpoint) -> None:
     body = closed(inner, some(made))
     sweep(body)
     given = [*arguments, *some(tangents)]
-    linear = forward.builder.emit_all(tensor.Checkpoint, given, body)
+    linear = forward.builder.emit_all(tensor.Checkpoint, given, again=True, body=body)
     forward.define(op, results, spaced(linear, made))
 
 

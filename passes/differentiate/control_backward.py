@@ -91,7 +91,7 @@ def checkpoint(backward: Backward, op: tensor.Checkpoint, given: Tangents) -> No
     body = closed(inner, some(made))
     dead.sweep(body)
     operands = [*backward.taken(known), *some(given)]
-    results = builder.emit_all(tensor.Checkpoint, operands, body)
+    results = builder.emit_all(tensor.Checkpoint, operands, again=True, body=body)
     backward.add((*moved, *outside), spaced(results, made))
 
 

@@ -90,7 +90,7 @@ def checkpoint(forward: Forward, op: tensor.Checkpoint) -> None:
     outputs, made = forward.region(op.body, inner, own)
     body = closed(inner, outputs, some(made))
     given = [*arguments, *some(tangents)]
-    results = forward.builder.emit_all(tensor.Checkpoint, given, body)
+    results = forward.builder.emit_all(tensor.Checkpoint, given, again=op.again, body=body)
     _define(forward, op, results, made)
 
 

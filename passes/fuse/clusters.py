@@ -21,9 +21,9 @@ class Cluster:
     """Some nodes: the axes `space` over which they run, and of these the `reduced` ones, or those
     that some results lack instead, for they are `crossed`; one of the nodes may be a `product`.
 
-    `reads` and `writes` are arrays; `earlier` and `later` are the clusters that it reads from and
-    that read from it; `cut` are the nodes that read what it writes at other places; `borrowed` are
-    nodes of other clusters whose work it does again.
+    `reads` and `writes` are arrays; `earlier` and `later` are the clusters that it reads from or
+    waits for, and that read from it or wait; `cut` are the nodes that read what it writes at other
+    places; `borrowed` are nodes of other clusters whose work it does again.
     """
 
     place: int
@@ -140,6 +140,10 @@ class Clusters:
             theirs.later[mine] = mine.earlier[theirs] = None
             if read.cut is not None:
                 theirs.cut[node] = read.cut
+        for source in node.waits:
+            if source.node is not None:
+                theirs = self.of[source.node.number]
+                theirs.later[mine] = mine.earlier[theirs] = None
 
     def _reorder(
         self, first: Cluster, last: Cluster, before: set[Cluster], after: set[Cluster]

@@ -12,6 +12,7 @@ from functools import cached_property
 from ...ir.func import Func, Module
 from ...ir.rewriter import Journal, apply
 from ..copying import copy_func
+from .again import open_again
 from .choose import choose
 from .clusters import Cluster, Clusters
 from .control import is_opened, region_func
@@ -54,7 +55,7 @@ def _fused(func: Func, names: Names, apart: bool, given: bool = False) -> Part:
     if not apart and is_pushed(func):
         func = func if given else copy_func(func)
         apply(PUSH, func, Journal())
-    graph = build_graph(func, apart)
+    graph = build_graph(func, apart, {} if apart else open_again(func))
     clusters = Clusters(graph)
     if not apart:
         choose(clusters)

@@ -75,7 +75,8 @@ class Read:
 @dataclass(eq=False, slots=True)
 class Node:
     """One op, or (without one) a copy of what it reads; `groups` are the axes over which it runs,
-    `reduced` those of them that its result does not have."""
+    `reduced` those of them that its result does not have. It runs when what it `waits` for is
+    there, which it need not read."""
 
     number: int
     kind: Kind
@@ -87,6 +88,7 @@ class Node:
     reduced: Group = ()
     leaves: Group = ()
     filled: Payload | None = None
+    waits: list[Source] = field(default_factory=lambda: [])
 
 
 @dataclass(slots=True)

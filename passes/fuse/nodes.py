@@ -20,6 +20,7 @@ from ...ir.tensor.reduce import Reduction
 from ...ir.values import AnyValue, Op
 from ..reads import reads
 from ..simplify.patterns import uniform
+from .again import Waits
 from .axes import Axes, Groups, flat
 from .graph import MAPS, Graph, Kind, Node, Read, Source
 from .products import takes
@@ -35,16 +36,16 @@ OPERAND = Refuse("a contraction reads its operands from memory")
 WHOLE = Refuse("reads all of it")
 
 
-def build_graph(func: Func, apart: bool = False) -> Graph:
+def build_graph(func: Func, apart: bool = False, waits: Waits | None = None) -> Graph:
     """The graph of a func; with `apart` each op is a node that no other joins."""
-    return _Maker(func, apart).graph()
+    return _Maker(func, apart, waits or {}).graph()
 
 
 class _Maker:
     """Makes nodes in program order."""
 
-    def __init__(self, func: Func, apart: bool) -> None:
-        self.func, self.apart, self.axes = func, apart, Axes()
+    def __init__(self, func: Func, apart: bool, waits: Waits) -> None:
+        self.func, self.apart, self.waits, self.axes = func, apart, waits, Axes()
         self.nodes: list[Node] = []
         self.started = 0
         self.sources: dict[AnyValue, Source] = {}
@@ -59,12 +60,22 @@ class _Maker:
                 self._add(op)
         results = [self._result(value) for value in self.func.results]
         nodes = _living(self.nodes, results)
+        self._let_wait(nodes)
         for number, node in enumerate(nodes):
             node.number = number
             self._settle(node)
         for source in arguments:
             source.leaves = self.axes.leaves(flat(source.groups))
         return Graph(self.func, self.axes, nodes, arguments, results)
+
+    def _let_wait(self, nodes: Sequence[Node]) -> None:
+        """Note what nodes wait for, among what is computed at all."""
+        living = set(nodes)
+        for node in nodes if self.waits else ():
+            op = node.op or node.makes[0].value.op
+            values = self.waits.get(op, ()) if op is not None else ()
+            sources = dict.fromkeys([self.sources.get(self._trace(each)[0]) for each in values])
+            node.waits = [each for each in sources if each is not None and each.node in living]
 
     def _settle(self, node: Node) -> None:
         """Fix the leaves of a node, now that nothing more is joined, and tell what it reads."""

@@ -26,6 +26,7 @@ class _Order:
     def __init__(self, clusters: Clusters) -> None:
         self.clusters, self.program = clusters, clusters.ordered
         self.done: set[Cluster] = set()
+        self.known: set[Cluster | None] = {*self.program}
         self.readers: dict[Source, dict[Cluster, None]] = {}
         graph = clusters.graph
         donated: Iterable[int] = graph.func.attributes.get("donated", ())
@@ -64,8 +65,9 @@ class _Order:
             return False
         if any(self._is_replaced_too_early(source, cluster) for source in cluster.reads):
             return False
-        makers = (self._maker(source) for source in cluster.reads)
-        return all(maker is None or maker in self.done for maker in makers)
+        waits = (source for node in cluster.nodes for source in node.waits)
+        makers = {self._maker(source) for source in (*cluster.reads, *waits)}
+        return self.done.issuperset(makers & self.known)
 
     def _is_replaced_too_early(self, source: Source, cluster: Cluster) -> bool:
         """Whether a result would be made in the place of a donated array that others still read."""

@@ -133,9 +133,9 @@ def _fields(op: tensor.Contract) -> dict[str, Any]:
 
 
 @rewrite(tensor.Checkpoint)
-def run_checkpoint(op: tensor.Checkpoint, rewriter: Rewriter) -> tuple[AnyValue, ...]:
-    """checkpoint(x) {f} -> f(x)"""
-    return inline(op.body, op.arguments, rewriter)
+def run_checkpoint(op: tensor.Checkpoint, rewriter: Rewriter) -> tuple[AnyValue, ...] | None:
+    """checkpoint(x) {f} -> f(x), unless it runs again, apart from what was computed before"""
+    return None if op.again else inline(op.body, op.arguments, rewriter)
 
 
 @rewrite(tensor.CustomVjp)
