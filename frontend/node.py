@@ -159,7 +159,7 @@ def argument(
 ) -> Node:
     """A node that stands for an argument, perhaps a Python number, of a function being traced."""
     node = _plain(Argument, (index, number), type_, device)
-    node.trace = trace
+    node.trace, node.serial = trace, trace.serial  # also one that is added late came first
     return node
 
 

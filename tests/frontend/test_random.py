@@ -287,3 +287,20 @@ WRONG: list[tuple[Callable[[], Any], type[Exception], str]] = [
 def test_errors(call: Callable[[], Any], kind: type[Exception], message: str) -> None:
     with pytest.raises(kind, match=message):
         call()
+
+
+@pytest.mark.parametrize("region", ["scan", "while", "cond", "checkpoint", "vmap"])
+def test_the_first_sample_of_a_compiled_function_may_be_drawn_inside_a_region(region: str) -> None:
+    def draw(x: Any) -> Any:
+        return x + bs.rand(2)
+
+    zeros = bs.zeros(2)
+    regions: dict[str, Any] = {
+        "scan": lambda: bs.scan(lambda x, _: (draw(x), None), zeros, length=1)[0],
+        "while": lambda: bs.while_loop(lambda x: (x == 0).all(), draw, zeros),
+        "cond": lambda: bs.cond(bs.asarray(True), draw, bs.abs, zeros),
+        "checkpoint": lambda: bs.checkpoint(draw)(zeros),
+        "vmap": lambda: bs.vmap(draw)(bs.zeros((1, 2)))[0],
+    }
+    made = bs.jit(regions[region])
+    assert len({*made().tolist(), *made().tolist()}) == 4
