@@ -15,14 +15,16 @@ from ..ir import tensor as ops
 from ..ir.dims import Dim
 from ..ir.types import Tensor as TensorType
 from .errors import ArgumentError, DTypeError, ShapeError, expect_functions, fail
-from .function import StandIn, Traced, stand_in, tensors_among, trace
+from .exact import exact
+from .function import StandIn, Traced, as_tensors, stand_in, tensors_among, trace
 from .functions.common import as_node, as_size
 from .handle import wrap
+from .left import has_part
 from .node import Node, record_parts
+from .regions import Branch, Gathered, balanced, hand_on
 from .trace import Trace
-from .tree import Structure, flatten
-
-INDEX = TensorType((), ir.i64)
+from .tree import Structure, flatten, leaves_of
+from .turns import INDEX, Turn, count_turns, counted, in_order, keeping
 
 
 def cond(predicate: Any, on_true: Callable[..., Any], on_false: Callable[..., Any], *args: Any):
@@ -36,13 +38,17 @@ def cond(predicate: Any, on_true: Callable[..., Any], on_false: Callable[..., An
         )  # fmt: skip
     leaves, structure = flatten(args)
     nodes = tensors_among(leaves, "cond")
-    branches = [_branch(each, nodes, structure) for each in (on_true, on_false)]
-    _check_alike("cond", "on_true", branches[0], "on_false", branches[1])
-    funcs, captures = _with_all_captures(branches, len(nodes))
+    gathered = [Gathered("cond", each, args) for each in (on_true, on_false)]
+    branches = [_branch(each, nodes, structure) for each in gathered]
+    _check_alike("cond", "on_true", branches[0].traced, "on_false", branches[1].traced)
+    balance = balanced(branches, [stand_in(node) for node in nodes])
+    funcs, captures = _with_all_captures([each.traced for each in balance], len(nodes))
     operands = (condition, *nodes, *captures)
-    types = tuple([value.type for value in branches[0].func.results])
+    types = tuple([value.type for value in funcs[0].results])
     parts = record_parts(ops.Cond, operands, (), funcs, types=types)
-    return branches[0].rebuild([wrap(part) for part in parts])
+    result, left = balance[0].traced.rebuild([wrap(part) for part in parts])
+    hand_on(balance[0].places, left)
+    return result
 
 
 def scan(
@@ -63,27 +69,41 @@ def scan(
     carried, sliced = tensors_among(carries, "scan"), tensors_among(read, "scan")
     trip = _trip(sliced, length)
     steps = [StandIn(node.type.with_shape(node.type.shape[1:]), node.device) for node in sliced]
+    gathered = Gathered("scan", body, (carry, inputs))
 
     def one(values: list[Any]) -> Any:
-        split = 1 + len(carried)
-        made = body(carry_structure.build(values[1:split]), input_structure.build(values[split:]))
+        given = carry_structure.build(values[1:split])
+        made, left = gathered(given, input_structure.build(values[split:]))
         if not isinstance(made, tuple) or len(made) != 2:
             problem = f"the body returns a pair (carry, output), not {type(made).__name__}"
             fail(ArgumentError, "scan", problem)
-        _check_carry("scan", flatten(made[0]), carried, carry_structure)
-        return made
+        gathered.expect_kept(given, made[0], carry)
+        after, output = as_tensors(made)
+        _check_carry("scan", flatten(after), carried, carry_structure)
+        return (after, []), (output, left)
 
+    split = 1 + len(carried)
     like = [StandIn(INDEX), *map(stand_in, carried), *steps]
-    traced = trace("scan", one, like, _count_steps)
+    turn = Turn(trace("scan", one, like, _count_steps), like, split)
+    stacked = [has_part(inputs, place.owner) for place in gathered.places]
+    if stacked:
+        turn = keeping(turn, gathered.places, stacked, trip)
+    (last, kept), (output, rows) = _looped(turn, carried, sliced, trip, reverse)
+    gathered.hand_on(in_order(stacked, kept, rows))
+    return last, output
+
+
+def _looped(turn: Turn, carried: list[Node], sliced: list[Node], trip: Any, reverse: bool) -> Any:
+    """What a loop of such turns returns."""
+    traced, begun = turn.traced, [*carried, *turn.start]
     made = [value.type for value in traced.func.results]
-    types = (*made[: len(carried)], *[_stacked(type_, trip) for type_ in made[len(carried) :]])
-    segments = (len(carried), len(sliced))
-    operands = (*carried, *sliced, *traced.captures)
+    types = (*made[: len(begun)], *[_stacked(type_, trip) for type_ in made[len(begun) :]])
+    attributes = (trip, reverse, (len(begun), len(sliced)))
+    operands = (*begun, *sliced, *traced.captures)
     parts = record_parts(
-        ops.Loop, operands, (trip, reverse, segments), (traced.func,), len(traced.captures), types
+        ops.Loop, operands, attributes, (traced.func,), len(traced.captures), types
     )
-    result = traced.rebuild([wrap(part) for part in parts])
-    return result[0], result[1]
+    return traced.rebuild([wrap(part) for part in parts])
 
 
 def while_loop(
@@ -102,39 +122,61 @@ def while_loop(
     leaves, structure = flatten(carry)
     nodes = tensors_among(leaves, "while_loop")
     like = [stand_in(node) for node in nodes]
+    asked = _asked(condition, carry)
+    gathered = Gathered("while_loop", body, (carry,))
 
     def step(values: list[Any]) -> Any:
-        made = body(structure.build(values))
+        given = structure.build(values)
+        made, left = gathered(given)
+        gathered.expect_kept(given, made, carry)
+        made = as_tensors(made)
         _check_carry("while_loop", flatten(made), nodes, structure)
-        return made
+        return made, left, None
 
     traced = [
-        trace("while_loop", lambda values: condition(structure.build(values)), like),
-        trace("while_loop", step, like),
+        trace("while_loop", lambda values: asked(structure.build(values)), like, count_turns),
+        trace("while_loop", step, like, count_turns),
     ]
     _check_condition(traced[0])
-    funcs, captures = _with_all_captures(traced, len(nodes))
-    types = tuple([node.type for node in nodes])
+    halves = [Turn(each, like, len(nodes)) for each in traced]
+    turns = counted(halves[0], halves[1], gathered.places)
+    begun = [*nodes, *turns[1].start]
+    funcs, captures = _with_all_captures([each.traced for each in turns], len(begun))
+    types = tuple([node.type for node in begun])
     parts = record_parts(
-        ops.While, (*nodes, *captures), (), funcs, captures=len(captures), types=types
+        ops.While, (*begun, *captures), (), funcs, captures=len(captures), types=types
     )
-    return traced[1].rebuild([wrap(part) for part in parts])
+    last, left, _ = turns[1].traced.rebuild([wrap(part) for part in parts])
+    gathered.hand_on(left)
+    return last
+
+
+def _asked(condition: Callable[..., Any], carry: Any) -> Callable[..., Any]:
+    """The condition of a loop, which leaves nothing: it is asked once more than the body runs."""
+    gathered = Gathered("while_loop", condition, (carry,))
+
+    def asked(value: Any) -> Any:
+        made, _ = gathered(value)
+        gathered.expect_nothing("the condition of a `while_loop`")
+        return as_tensors(made)
+
+    return asked
 
 
 def _bounded_while(
     condition: Callable[[Any], Any], body: Callable[[Any], Any], carry: Any, max_steps: int
 ) -> Any:
     """A scan whose steps do nothing once the condition has failed."""
-    leaves, structure = flatten(carry)
-    start = structure.build([wrap(node) for node in tensors_among(leaves, "while_loop")])
+    tensors_among(leaves_of(carry), "while_loop")
+    asked = _asked(condition, carry)
 
     def keep(value: Any) -> Any:
         return value
 
     def step(value: Any, _: Any) -> tuple[Any, None]:
-        return cond(condition(value), body, keep, value), None
+        return cond(asked(value), body, keep, value), None
 
-    return scan(step, start, length=max_steps)[0]
+    return scan(step, carry, length=max_steps)[0]
 
 
 def fori_loop(start: int, stop: int, body: Callable[[Any, Any], Any], carry: Any) -> Any:
@@ -154,9 +196,15 @@ def _bound(value: Any) -> Any:
     fail(ArgumentError, "fori_loop", problem, value)
 
 
-def _branch(function: Callable[..., Any], nodes: list[Node], structure: Structure) -> Traced:
+def _branch(gathered: Gathered, nodes: list[Node], structure: Structure) -> Branch:
     like = [stand_in(node) for node in nodes]
-    return trace("cond", lambda values: function(*structure.build(values)), like)
+
+    def run(values: list[Any]) -> Any:
+        made, left = gathered(*structure.build(values))
+        return as_tensors(made), left
+
+    traced = trace("cond", run, like)
+    return Branch(traced, gathered.places)
 
 
 def _with_all_captures(
@@ -186,12 +234,20 @@ def _recaptured(traced: Traced, count: int, captures: tuple[Node, ...]) -> Any:
 
 def _check_alike(name: str, one: str, left: Traced, other: str, right: Traced) -> None:
     """Refuse branches whose results differ in structure, shape or dtype."""
-    if left.structure is not right.structure or left.places != right.places:
-        problem = f"{one} returns {left.structure}, {other} returns {right.structure}"
+    own, others = left.structure.children[0], right.structure.children[0]
+    places = [[at for at in each.places if at < own.count] for each in (left, right)]
+    if own is not others or places[0] != places[1]:
+        problem = f"{one} returns {own}, {other} returns {others}"
         fail(ArgumentError, name, problem, hint="both must return the same kinds of containers")
-    for place, (a, b) in enumerate(zip(left.func.results, right.func.results, strict=True)):
-        if a.type is not b.type:
-            problem = f"result {place} of {one} is {a.type}, that of {other} is {b.type}"
+    for at in [at for at in range(own.count) if at not in places[0]]:
+        if exact(left.static[at]) != exact(right.static[at]):
+            problem = (
+                f"{one} returns {left.static[at]!r} where {other} returns {right.static[at]!r}"
+            )
+            fail(ArgumentError, name, problem, hint="only tensors and numbers may differ")
+    for place, (a, b) in enumerate(zip(left.results, right.results, strict=False)):
+        if place < len(places[0]) and a is not b:
+            problem = f"result {place} of {one} is {a}, that of {other} is {b}"
             fail(ShapeError, name, problem, hint="both must return equal shapes and dtypes")
 
 

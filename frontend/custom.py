@@ -13,12 +13,12 @@ from typing import Any
 from ..ir import dtypes as ir
 from ..ir import tensor as ops
 from .errors import ArgumentError, ShapeError, expect_functions, fail
-from .function import Traced, of_leaves, stand_in, trace
+from .function import Traced, stand_in, trace
 from .functions.common import as_node
 from .handle import Handle, wrap
 from .node import Node, record_parts
-from .tree import flatten, leaves_of
-from .updates import Gathered
+from .regions import Gathered, on_tensors
+from .tree import leaves_of
 
 
 def checkpoint(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -27,8 +27,8 @@ def checkpoint(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function, updated=())
     def rematerialised(*args: Any, **kwargs: Any) -> Any:
-        gathered = Gathered(function, args, kwargs)
-        nodes, run = _on_tensors(gathered, args, kwargs)
+        gathered = Gathered("checkpoint", function, args, kwargs)
+        nodes, run = on_tensors(gathered, args, kwargs)
         traced = trace("checkpoint", run, [stand_in(node) for node in nodes])
         operands = (*nodes, *traced.captures)
         result, values = _recorded(ops.Checkpoint, operands, (traced.func,), traced, (False,))
@@ -63,10 +63,10 @@ class custom_vjp:
         if self.forward is None or self.backward is None:
             fail(ArgumentError, "custom_vjp", "the function has no derivative yet",
                  hint="give it one with `f.define(forward, backward)`")  # fmt: skip
-        nodes, run = _on_tensors(self.function, args, {})
+        nodes, run = on_tensors(self.function, args, {})
         like = [stand_in(node) for node in nodes]
         primal = trace("custom_vjp", run, like)
-        forward = trace("custom_vjp", _on_tensors(self.forward, args, {})[1], like)
+        forward = trace("custom_vjp", on_tensors(self.forward, args, {})[1], like)
         backward = self._backward(forward, args, nodes)
         everything = [primal, forward, backward]
         captures = tuple(dict.fromkeys([node for each in everything for node in each.captures]))
@@ -136,16 +136,6 @@ def _check_forward(primal: Traced, forward: Traced) -> None:
     if own != theirs or forward.structure.children[0] is not primal.structure:
         problem = "forward gives another result than the function itself"
         fail(ShapeError, "custom_vjp", problem, hint="its pair begins with the same result")
-
-
-def _on_tensors(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[list[Node], Callable[[list[Any]], Any]]:
-    """The tensors among arguments, and the function of these alone."""
-    leaves, structure = flatten((args, kwargs))
-    places = [at for at, leaf in enumerate(leaves) if isinstance(leaf, Handle)]
-    nodes = [leaves[place].node for place in places]
-    return nodes, of_leaves(function, leaves, structure, places)
 
 
 def _recorded(

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..ir.dims import Symbol, substitute
 from ..ir.func import Func
 from ..ir.tensor import Constant
@@ -18,7 +20,7 @@ from ..ir.types import Tensor as TensorType
 from ..runtime.device import Device
 from .bounds import declare, with_counts
 from .dynamic import plain
-from .functions.common import as_node
+from .functions.common import NUMBER_TYPES, as_node
 from .handle import Handle, wrap
 from .node import Called, Leaf, Node, number_type, record_parts
 from .recording import GATHERING, Recording, func_of, func_of_lines, gather
@@ -153,6 +155,19 @@ def check_alive(nodes: Sequence[Node]) -> None:
     for node in nodes:
         if node.trace is not None and node.trace.ended:
             node.trace.refuse()
+
+
+def as_tensors(tree: Any) -> Any:
+    """A tree whose numbers and arrays are tensors: what a region yields is computed by it."""
+    leaves, structure = flatten(tree)
+    if all([isinstance(leaf, Handle) for leaf in leaves]):
+        return tree
+    return structure.build([_as_tensor(leaf) for leaf in leaves])
+
+
+def _as_tensor(leaf: Any) -> Any:
+    is_number = leaf.__class__ in NUMBER_TYPES or isinstance(leaf, np.ndarray | np.generic)
+    return wrap(as_node(leaf, "asarray")) if is_number else leaf
 
 
 def tensors_among(values: Sequence[Any], name: str) -> list[Node]:

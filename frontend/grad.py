@@ -25,8 +25,8 @@ from .function import Traced, call
 from .functions.common import as_node, filled
 from .handle import Handle, wrap
 from .node import Node, record
+from .regions import Gathered
 from .selection import Selection
-from .updates import Gathered
 
 Argnums = int | Sequence[int]
 _DERIVED: Cache[Any, Any] = Cache(4096)
@@ -55,7 +55,8 @@ def value_and_grad(
     """A function that gives both the value of `function` and its gradient.
 
     With `updates` it gives `(value, tree), gradient`, where the tree is the arguments that are
-    differentiated, with what modules in them have left to be updated; else that is dropped.
+    differentiated, with what modules in them have left to be updated; what others have left is left
+    outside. Else all that is dropped.
     """
     expect_functions("value_and_grad", function)
     if updates:
@@ -80,7 +81,7 @@ def _with_updates(function: Callable[..., Any], argnums: Argnums, has_aux: bool)
 
     @wraps(function, updated=())
     def both(*args: Any, **kwargs: Any) -> Any:
-        gathered = Gathered(function, args, kwargs)
+        gathered = Gathered("value_and_grad", function, args, kwargs, always=True)
 
         def whole(*args: Any, **kwargs: Any) -> Any:
             result, values = gathered(*args, **kwargs)

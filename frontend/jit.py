@@ -31,9 +31,10 @@ from .node import Node, leaf
 from .openings import Openings
 from .quick import NOT_QUICK, Quick
 from .stages import plan_stages, run_stages
-from .surroundings import KEY_PARAMETER, current_surroundings, unsurrounded, within
+from .surroundings import KEY_PARAMETER, current_surroundings, handed_on, unsurrounded, within
 from .trace import Trace, current_trace
 from .unseen import Unseen
+from .updates import collected
 
 
 def jit(
@@ -112,7 +113,7 @@ class Jitted:
         return self if owner is None else partial(self, owner)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if current_surroundings() is not None:
+        if collected() is not None:
             return self._within(args, kwargs)
         if self._quick and not kwargs:
             # The quick way, where no argument need be taken apart.
@@ -124,20 +125,24 @@ class Jitted:
         return self._call(args, kwargs)
 
     def _within(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The call where something has been said around it, of which there is a step for each kind.
+        """The call where somebody has said something around it, or wants what it leaves: a step for
+        each kind of what was said.
 
         As a part of what is being traced the function runs as it is.
         """
-        around = current_surroundings()
-        if around is None or current_trace() is not None:
+        if current_trace() is not None:
             return self.function(*args, **kwargs)
-        inner = self._surrounded.get(around.training)
+        around = current_surroundings()
+        training = around is not None and around.training
+        inner = self._surrounded.get(training)
         if inner is None:
-            made = Jitted(within(self.function, around.training), self._roles_of)
-            inner = self._surrounded.setdefault(around.training, made)
-        key = around.next_key(getattr(self, "__qualname__", type(self.function).__qualname__))
+            made = Jitted(within(self.function, training), self._roles_of)
+            inner = self._surrounded.setdefault(training, made)
+        name = getattr(self, "__qualname__", type(self.function).__qualname__)
+        key = None if around is None else around.next_key(name)
         with unsurrounded():
-            return inner(*args, **kwargs, **({} if key is None else {KEY_PARAMETER: key}))
+            made = inner(*args, **kwargs, **({} if key is None else {KEY_PARAMETER: key}))
+        return handed_on(made, args, kwargs)
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         given = self.roles.arguments(args, kwargs)

@@ -7,19 +7,20 @@ Never: a key that is baked into a compiled step.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import update_wrapper
 from inspect import Parameter, signature
-from typing import Any
+from typing import Any, NamedTuple
 from zlib import crc32
 
 from .blocks import Blocks
-from .errors import TracedValueError, fail
 from .functions.keys import fold_in
 from .generator import each_time
 from .handle import wrap
-from .updates import Updates, collecting
+from .left import Left, Place, parts_of
+from .regions import Pair, hand_on
+from .updates import Updates, collecting, uncollected
 
 KEY_PARAMETER = "surrounding_key"
 """By which name a compiled function gets the key of what surrounds it."""
@@ -64,25 +65,58 @@ def surrounded(training: bool, key: Any = None) -> Iterator[Surroundings]:
 
 @contextmanager
 def unsurrounded() -> Iterator[None]:
-    """While the block runs, nothing has been said."""
-    with _SURROUNDINGS.saying(None):
+    """While the block runs, nothing has been said, and nobody collects."""
+    with _SURROUNDINGS.saying(None), uncollected():
         yield
 
 
+class Whose:
+    """Whose attributes a compiled function leaves values for: parts of its arguments, by number, or
+    objects that it knows from outside."""
+
+    def __init__(self, left: Sequence[Left], arguments: Any) -> None:
+        numbers = {id(part): number for number, part in enumerate(parts_of(arguments))}
+        owners = [each.place.owner for each in left]
+        self.owners = [numbers.get(id(owner), owner) for owner in owners]
+        self.names = [each.place.name for each in left]
+
+    def places(self, arguments: Any) -> list[Place]:
+        """The places, when the arguments are these."""
+        parts = [*parts_of(arguments)]
+        owners = [parts[each] if isinstance(each, int) else each for each in self.owners]
+        return [Place(*each) for each in zip(owners, self.names, strict=True)]
+
+
+class Handed(NamedTuple):
+    """The result of a compiled function that leaves values, and these."""
+
+    result: Any
+    whose: Whose
+    values: Sequence[Pair]
+
+    @classmethod
+    def of(cls, result: Any, left: Sequence[Left], arguments: Any) -> Handed | None:
+        """What a function returns that has left something."""
+        values = [(each.value, each.when) for each in left]
+        return cls(result, Whose(left, arguments), values) if left else None
+
+
+def handed_on(made: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The result of a compiled function; what it has left is left where it was called."""
+    if not isinstance(made, Handed):
+        return made
+    hand_on(made.whose.places((args, kwargs)), made.values)
+    return made.result
+
+
 def within(function: Callable[..., Any], training: bool) -> Callable[..., Any]:
-    """The function as it is in such surroundings, with their key as one more keyword argument."""
+    """The function as it is in such surroundings, with their key as one more keyword argument; it
+    returns what it leaves, too."""
 
     def inside(*args: Any, surrounding_key: Any = None, **kwargs: Any) -> Any:
         with surrounded(training, surrounding_key) as around:
             result = function(*args, **kwargs)
-        for place in around.updates.places:
-            fail(
-                TracedValueError, f"{type(place.owner).__name__}.update",
-                f"{place.name} is updated inside a compiled function, and nobody there takes it",
-                hint="enter `nn.training()` inside the function and return `context.updated(model)`"
-                ", or use `bs.value_and_grad(..., updates=True)` there",
-            )  # fmt: skip
-        return result
+        return Handed.of(result, around.updates.left, (args, kwargs)) or result
 
     update_wrapper(inside, function, updated=())
     try:

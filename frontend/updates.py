@@ -8,94 +8,74 @@ further results, or drops them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from .blocks import Blocks
 from .errors import TracedValueError, fail
+from .left import Left, Place, counterparts
 from .trace import Trace, current_trace
 from .tree import container_of
 
 
-class Place(NamedTuple):
-    """An attribute of an object that is part of some tree."""
-
-    owner: Any
-    name: str
-
-
 class Updates:
-    """What has been left so far, for one who wants it; `trace` is the function being traced."""
+    """What has been left so far, for one who wants it; `trace` is the function being traced.
 
-    __slots__ = ("_found", "_same", "trace")
+    What a `region` leaves, such as the body of a loop, is handed on when it ends to the `outer` one
+    who wants it.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_found", "_same", "outer", "region", "trace")
+
+    def __init__(self, region: str = "") -> None:
         self.trace: Trace | None = current_trace()
-        self._found: dict[tuple[int, str], tuple[Place, Any]] = {}
+        self.region, self.outer = region, collected()
+        self._found: dict[tuple[int, str], Left] = {}
         self._same: dict[int, tuple[Any, Any]] = {}  # both kept alive, so that ids stay theirs
 
     def alias(self, made: Any, original: Any) -> None:
         """Take the parts of a tree that was made anew for those of the original."""
-        for part, whole in _counterparts(made, original):
-            self._same[id(part)] = part, self._original(whole)
+        for part, whole in counterparts(made, original):
+            self._same[id(part)] = part, self.original(whole)
 
-    def put(self, owner: Any, name: str, value: Any) -> None:
-        """Leave a value."""
-        owner = self._original(owner)
-        self._found[id(owner), name] = Place(owner, name), value
+    def put(self, owner: Any, name: str, value: Any, when: Any = None) -> None:
+        """Leave a value, in any case or where `when` holds."""
+        owner = self.original(owner)
+        left = Left(Place(owner, name), value, when)
+        self._found[id(owner), name] = left.after(self._found.get((id(owner), name)))
 
-    def _original(self, owner: Any) -> Any:
+    def original(self, owner: Any) -> Any:
+        """What an object stands for; that is itself unless somebody has said so."""
         return self._same.get(id(owner), (owner, owner))[1]
 
     @property
-    def places(self) -> list[Place]:
-        """What values were left for."""
-        return [place for place, _ in self._found.values()]
-
-    @property
-    def values(self) -> list[Any]:
-        """The values, in the order of the places."""
-        return [value for _, value in self._found.values()]
+    def left(self) -> list[Left]:
+        """What has been left, for each place the last."""
+        return [*self._found.values()]
 
     def applied(self, tree: Any) -> Any:
         """The tree with the new values."""
+        region = self._region_inside()
+        if region:
+            fail(
+                TracedValueError, "updated",
+                f"what modules have left is asked for inside a `{region}`, which hands it on when "
+                "it ends",
+                hint="ask after it, or enter `nn.training()` inside of it",
+            )  # fmt: skip
         changes: dict[int, dict[str, Any]] = {}
-        for (owner, name), (_, value) in self._found.items():
-            changes.setdefault(owner, {})[name] = value
+        for (owner, name), left in self._found.items():
+            changes.setdefault(owner, {})[name] = left.instead_of(getattr(left.place.owner, name))
         return _changed(tree, changes)
 
-
-class Gathered:
-    """A function that also returns the values that it leaves, when it runs once in a trace.
-
-    `args` and `kwargs` are what it is called with outside: parts of these are what it changes.
-    """
-
-    def __init__(
-        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
-    ) -> None:
-        self.function, self.outside = function, (args, dict(kwargs))
-        self.places: list[Place] = []
-
-    def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, list[Any]]:
-        with collecting() as found:
-            found.alias((args, kwargs), self.outside)
-            result = self.function(*args, **kwargs)
-        self.places = found.places
-        return result, found.values
-
-    def hand_on(self, values: Sequence[Any]) -> None:
-        """Leave the values outside, where they have become results."""
-        for place, value in zip(self.places, values, strict=True):
-            leave(place.owner, place.name, value)
-
-    def applied(self, tree: Any, values: Sequence[Any]) -> Any:
-        """The tree with the values."""
-        found = Updates()
-        for place, value in zip(self.places, values, strict=True):
-            found.put(place.owner, place.name, value)
-        return found.applied(tree)
+    def _region_inside(self) -> str:
+        """The region that is being traced and will hand on to here what it leaves, if one is."""
+        found = collected()
+        region = "" if found is None else found.region
+        while found is not None and found is not self and found.region:
+            found = found.outer
+        return region if found is self else ""
 
 
 _COLLECTING = Blocks()
@@ -103,28 +83,49 @@ _DROPPING = ("grad", "vjp", "jvp", "linearize")
 """Transformations that only give derivatives: values that are left inside are dropped."""
 
 
+def collected() -> Updates | None:
+    """Who wants what is left where this is asked."""
+    return _COLLECTING.innermost
+
+
 @contextmanager
-def collecting() -> Iterator[Updates]:
+def collecting(region: str = "") -> Iterator[Updates]:
     """While the block runs, values that are left are collected."""
-    found = Updates()
+    found = Updates(region)
     with _COLLECTING.saying(found):
         yield found
 
 
-def leave(owner: Any, name: str, value: Any) -> None:
-    """Leave a value for whoever collects, if somebody does."""
-    updates, trace = _COLLECTING.innermost, current_trace()
-    if updates is None or (trace is not updates.trace and trace and trace.kind in _DROPPING):
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """While the block runs, values that are left are dropped."""
+    with _COLLECTING.saying(None):
+        yield
+
+
+def is_wanted() -> bool:
+    """Whether values that are left here are not dropped."""
+    updates, trace = collected(), current_trace()
+    return updates is not None and (
+        trace is updates.trace or trace is None or trace.kind not in _DROPPING
+    )
+
+
+def leave(owner: Any, name: str, value: Any, when: Any = None) -> None:
+    """Leave a value for whoever collects, if somebody does; where `when` holds, if it is given."""
+    updates, trace = collected(), current_trace()
+    if updates is None or not is_wanted():
         return
     if trace is not updates.trace:
         _refuse(trace.kind if trace else "host call", owner, name)
-    updates.put(owner, name, value)
+    updates.put(owner, name, value, when)
 
 
 def stands_for(made: Any, original: Any) -> Any:
     """A tree that was made of another one: what its parts leave is left by those of the other."""
-    if _COLLECTING.innermost is not None:
-        _COLLECTING.innermost.alias(made, original)
+    updates = collected()
+    if updates is not None:
+        updates.alias(made, original)
     return made
 
 
@@ -134,18 +135,6 @@ def _refuse(kind: str, owner: Any, name: str) -> NoReturn:
         f"{name} is updated inside a `{kind}`, which does not hand it on",
         hint=f"return the value from the function given to `{kind}`, or collect it inside",
     )  # fmt: skip
-
-
-def _counterparts(made: Any, original: Any) -> Iterator[tuple[Any, Any]]:
-    """The objects in two trees that have attributes, as far as the trees are alike."""
-    cls = dict if isinstance(original, dict) else original.__class__
-    container = container_of(cls)
-    if container is None or not isinstance(made, cls):
-        return
-    if container.settings is not None:
-        yield made, original
-    for pair in zip(container.open(made)[0], container.open(original)[0], strict=False):
-        yield from _counterparts(*pair)
 
 
 def _changed(tree: Any, changes: Mapping[int, Mapping[str, Any]]) -> Any:

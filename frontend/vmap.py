@@ -17,9 +17,11 @@ from ..passes.batch import batch
 from .cache import Cache
 from .errors import ArgumentError, AxisError, ShapeError, expect_functions, fail
 from .function import StandIn, call, of_leaves, trace
-from .functions.common import as_axis, as_node, broadcast_node
+from .functions.common import as_axis, as_node
 from .handle import Handle, wrap
+from .lanes import Lanes, axes_of_parts, moved_axis, repeated
 from .node import Node, record
+from .regions import Gathered
 from .trace import Trace
 from .tree import LEAF, Structure, container_of, flatten, leaves_of
 
@@ -46,7 +48,8 @@ def vmap(
         places = [at for at, node in enumerate(nodes) if node is not None]
         moved = [node for node in nodes if node is not None]
 
-        one = of_leaves(function, leaves, structure, places)
+        gathered = Gathered("vmap", function, args, kwargs)
+        one = of_leaves(gathered, leaves, structure, places)
         like = [StandIn(node.type.with_shape(node.type.shape[1:]), node.device) for node in moved]
         name = axis_name or f"vmap {next(_UNNAMED)}"
         traced = trace("vmap", one, like, lambda current, _: _name_axis(current, name))
@@ -55,8 +58,14 @@ def vmap(
         found = _BATCHED.get(key) or _BATCHED.put(key, batch(traced.func, flags, size, name))
         results = call(found[0], [*moved, *traced.captures])
         pairs = zip(results, found[1], strict=True)
-        whole = [node if batched else _repeated(node, size) for node, batched in pairs]
-        return _placed(traced.rebuild([wrap(node) for node in whole]), out_axes)
+        whole = [node if batched else repeated(node, size) for node, batched in pairs]
+        result = _placed(traced.rebuild([wrap(node) for node in whole])[0], out_axes)
+        if gathered.places:
+            left = traced.rebuild([wrap(node) for node in results])[1]
+            varies = traced.rebuild(found[1])[1]
+            lanes = Lanes(axes_of_parts(structure.build(axes), (args, kwargs)), size)
+            gathered.hand_on(lanes.joined(gathered.places, left, varies))
+        return result
 
     return mapped
 
@@ -123,19 +132,6 @@ def _fronted(leaves: Sequence[Any], axes: Sequence[int | None]) -> tuple[list[No
     if size is None:
         fail(ArgumentError, "vmap", "no argument is mapped", hint="give an axis in in_axes")
     return nodes, size
-
-
-def moved_axis(node: Node, source: int, target: int) -> Node:
-    """The node with one axis put elsewhere."""
-    if source == target:
-        return node
-    order = [axis for axis in range(len(node.type.shape)) if axis != source]
-    order.insert(target, source)
-    return record(ops.Permute, (node,), (tuple(order),))
-
-
-def _repeated(node: Node, size: Any) -> Node:
-    return broadcast_node(node, (size, *node.type.shape))
 
 
 def _placed(result: Any, out_axes: Any) -> Any:

@@ -314,3 +314,13 @@ def test_loops_read_outer_tensors() -> None:
         bs.while_loop(lambda c: (c < outer * 9).all(), lambda c: c * outer, bs.ones(3)).numpy()[0]
         == 32
     )
+
+
+def test_numbers_that_a_region_returns_are_computed() -> None:
+    for holds, expected in ((True, 1.0), (False, 2.0)):
+        assert bs.cond(bs.asarray(holds), lambda: 1.0, lambda: 2.0).item() == expected
+    last, outputs = bs.scan(lambda _, x: (1.0, (x, 3)), bs.asarray(0.0), bs.ones(2))
+    assert (last.item(), outputs[1].tolist()) == (1.0, [3, 3])
+    assert bs.while_loop(lambda x: x < 1, lambda _: 2.0, bs.asarray(0.0)).item() == 2.0
+    with pytest.raises(ValueError, match="on_true returns 'a' where on_false returns 'b'"):
+        bs.cond(bs.asarray(True), lambda: "a", lambda: "b")

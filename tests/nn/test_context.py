@@ -125,12 +125,7 @@ def test_donated_and_static_arguments_are_so_in_surroundings_too() -> None:
         assert scale(bs.ones(2), times=4).tolist() == [4.0, 4.0]
 
 
-def test_an_update_that_nobody_takes_is_told() -> None:
-    run = bs.jit(lambda model, x: model(x))
-    with nn.training(), pytest.raises(bs.TracedValueError, match=r"context\.updated"):
-        run(Mean(), X)
-    with nn.training(), pytest.raises(bs.TracedValueError, match="inside a `vmap`"):
-        bs.vmap(Mean())(X)
+def test_mistakes_with_updates_are_told() -> None:
     with pytest.raises(ValueError, match="a Mean has no sum; it has weight, mean"):
         Mean().update(sum=1)
     with pytest.raises(ValueError, match=r"update: mean is a tensor(?s:.*)asarray"):
@@ -171,6 +166,52 @@ def test_noise_differs_from_step_to_step_and_from_element_to_element(key: Any) -
         elements = bs.vmap(bs.vmap(model))(bs.zeros((2, 2, 2))).reshape((4, 2))
     for rows in (steps, elements):
         assert len({tuple(row) for row in rows.tolist()}) == len(rows.tolist())
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["eager", "compiled"])
+@pytest.mark.parametrize("limit", [None, 4], ids=["endless", "bounded"])
+@pytest.mark.parametrize("key", [None, 3])
+def test_noise_differs_from_turn_to_turn_of_a_while_loop(
+    key: Any, limit: int | None, compiled: bool
+) -> None:
+    model = Noise()
+
+    def turn(carry: Any) -> Any:
+        place, rows = carry
+        noise = bs.cond(place < 9, model, bs.abs, bs.zeros(2))
+        return place + 1, rows.at[place].set(noise)
+
+    def run() -> Any:
+        start = bs.asarray(0), bs.zeros((3, 2))
+        return bs.while_loop(lambda carry: carry[0] < 3, turn, start, limit)[1]
+
+    with nn.training(key):
+        rows = (bs.jit(run) if compiled else run)().tolist()
+    assert len({tuple(row) for row in rows}) == 3
+
+
+def test_a_while_loop_draws_what_a_scan_draws() -> None:
+    def turn(x: Any) -> Any:
+        return x + Noise()(x)
+
+    def while_below(carry: Any) -> Any:
+        return carry[0] + 1, turn(carry[1])
+
+    start = bs.asarray(0), bs.zeros(2)
+    with nn.training(3):
+        expected = bs.scan(lambda x, _: (turn(x), None), start[1], length=3)[0].tolist()
+    for limit in (None, 5):
+        with nn.training(3):
+            made = bs.while_loop(lambda carry: carry[0] < 3, while_below, start, limit)[1]
+        assert made.tolist() == expected
+
+
+def test_the_condition_of_a_loop_draws_anew_at_each_turn() -> None:
+    def run() -> Any:
+        return bs.while_loop(lambda x: bs.randn() < 1, lambda x: x + 1, bs.asarray(0))
+
+    bs.manual_seed(1)
+    assert len({bs.jit(run)().item() for _ in range(8)}) > 2
 
 
 def test_a_key_that_is_given_inside_a_loop_is_taken_as_it_is() -> None:
