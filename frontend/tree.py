@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from .errors import ArgumentError, expect_functions, fail
 from .exact import Exact
@@ -105,17 +105,46 @@ def leaves_of(tree: Any) -> list[Any]:
     return flatten(tree)[0]
 
 
-def tree_map(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
-    """The tree of `function` of the leaves at each place of trees of one structure."""
+def tree_map(
+    function: Callable[..., Any], tree: Any, *others: Any,
+    missing: Literal["refuse", "keep"] = "refuse",
+) -> Any:  # fmt: skip
+    """The tree of `function` of the leaves at each place of trees of one structure.
+
+    With missing="keep" the others may have None for a leaf, or for a part, as gradients have for
+    what is not trained: there, what the first tree has stays as it is.
+    """
+    if missing not in ("refuse", "keep"):
+        problem = f'`missing` is "refuse" or "keep", not {missing!r}'
+        fail(ArgumentError, "tree_map", problem)
     leaves, structure = flatten(tree)
-    columns = [leaves]
-    for other in others:
-        found, like = flatten(other)
-        if like is not structure:
-            problem = f"the trees differ in structure: {structure} and {like}"
-            fail(ArgumentError, "tree_map", problem)
-        columns.append(found)
-    return structure.build([function(*each) for each in zip(*columns, strict=True)])
+    find = _like if missing == "refuse" else _with_gaps
+    columns = [find(structure, other) for other in others]
+    rows = zip(leaves, *columns, strict=True)
+    return structure.build(
+        [
+            leaf if any([each is None for each in rest]) else function(leaf, *rest)
+            for leaf, *rest in rows
+        ]
+    )
+
+
+def _like(structure: Structure, tree: Any) -> list[Any]:
+    """The leaves of a tree of this structure."""
+    leaves, found = flatten(tree)
+    if found is not structure:
+        fail(
+            ArgumentError, "tree_map", f"the trees differ in structure: {structure} and {found}",
+            hint='missing="keep" keeps what others have None for, as gradients do for buffers',
+        )  # fmt: skip
+    return leaves
+
+
+def _with_gaps(structure: Structure, tree: Any) -> list[Any]:
+    """The leaves of a tree of this structure, and None where it has None."""
+    from .paths import aligned
+
+    return aligned(structure, tree, "tree_map")
 
 
 def register(

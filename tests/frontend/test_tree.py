@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import brimstone as bs
+from brimstone import nn
 from kit.mistakes import Mistake, check
 
 
@@ -60,9 +61,27 @@ def test_settings_come_back_as_they_were(make: Any, settings: tuple[Any, ...]) -
     assert repr(found) == repr(list(settings))
 
 
+def test_what_another_tree_lacks_is_kept() -> None:
+    model = {"layer": [1, 2], "rest": (3, {"deep": 4}), "end": 5}
+    slopes = {"end": None, "layer": [None, 10], "rest": None}
+    made = bs.tree_map(lambda *all: sum(all), model, slopes, model, missing="keep")
+    assert made == {"layer": [1, 14], "rest": (3, {"deep": 4}), "end": 5}
+    frozen = nn.Sequential(nn.BatchNorm1d(2), nn.Linear(2, 1)).freeze("1.bias")
+    slopes = bs.grad(lambda model: model(bs.ones((3, 2))).sum())(frozen)
+    made = bs.tree_map(lambda w, slope: w - slope, frozen, slopes, missing="keep")
+    assert made[0].running_mean is frozen[0].running_mean
+    assert made[1].bias is frozen[1].bias
+    assert made[1].weight.tolist() == (frozen[1].weight - slopes[1].weight).tolist()
+
+
 MISTAKES = [
     Mistake(lambda: bs.tree_map(lambda a, b: a, [1], [1, 2]), bs.ArgumentError, "[*] and [*, *]"),
     Mistake(lambda: bs.tree_map(lambda a, b: a, {"a": 1}, {"b": 1}), ValueError, "structure"),
+    Mistake(lambda: bs.tree_map(lambda a, b: a, [1], [None]), ValueError, 'missing="keep"'),
+    Mistake(lambda: bs.tree_map(abs, [1], missing="drop"), ValueError, "'drop'"),
+    Mistake(
+        lambda: bs.tree_map(max, {"a": [1, 2]}, {"a": [1]}, missing="keep"), ValueError, "at a"
+    ),
     Mistake(
         lambda: bs.tree_map(lambda a, b: a, Layer(1, "x"), Layer(1, "y")), ValueError, "structure"
     ),
