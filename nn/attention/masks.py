@@ -42,7 +42,7 @@ def _of_scores(name: str, mask: Any, heads: int) -> Tensor | None:
     if made.ndim != 3 or made.shape[0] % heads:
         problem = f"attn_mask is [length, length of keys], or [batch * {heads}, …] of these"
         fail(ShapeError, name, problem, made)
-    return made.reshape((-1, heads, *made.shape[1:]))
+    return made.reshape((made.shape[0] // heads, heads, *made.shape[1:]))
 
 
 def _of_keys(name: str, mask: Any) -> Tensor | None:

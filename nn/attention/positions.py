@@ -37,7 +37,8 @@ class PositionalEncoding(Module):
         places = places_of(sizes_of(x)[-2], offset, wide)
         exponents = arange(0, self.size, 2, dtype=wide.dtype, device=wide.device) / self.size
         angles = places[:, None] * self.base**-exponents
-        codes = stack([sin(angles), cos(angles)], axis=-1).reshape((*sizes_of(angles)[:-1], -1))
+        length, half = sizes_of(angles)
+        codes = stack([sin(angles), cos(angles)], axis=-1).reshape((length, 2 * half))
         return (wide + codes[:, : self.size]).astype(dtype)
 
 

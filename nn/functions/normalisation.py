@@ -9,6 +9,7 @@ Never: a mean of earlier batches that nobody gave.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod as product
 from typing import Any, NamedTuple
 
 from ...frontend.errors import ArgumentError, ShapeError, fail
@@ -111,7 +112,7 @@ def local_response_norm(
     if size < 1:
         fail(ArgumentError, "local_response_norm", f"`size` is at least 1, not {size}", x)
     count, channels, *space = sizes_of(as_images("local_response_norm", wide))
-    lines = (wide * wide).reshape((count, 1, channels, -1))
+    lines = (wide * wide).reshape((count, 1, channels, product(space)))
     around = ((size // 2, (size - 1) // 2), 0)
     means = mean_pool(lines, (size, 1), stride=1, padding=around)
     means = means.reshape((count, channels, *space))

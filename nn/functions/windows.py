@@ -33,13 +33,13 @@ def unfold(
     image = as_images("unfold", x, space=1)
     count = image.ndim - 2
     steps = Steps("unfold", count, kernel_size, stride, padding, dilation)
-    steps.places(steps.sizes(image), image)
+    windows = product(steps.places(steps.sizes(image), image))
     made = pad(image, ((0, 0), (0, 0), *steps.around))
     for at in reversed(range(count)):
         made = _lines(made, at + 2, steps.window[at], steps.stride[at], steps.dilation[at])
     order = (0, 1, *range(2, 2 + 2 * count, 2), *range(3, 3 + 2 * count, 2))
     batch, channels = sizes_of(image)[:2]
-    return made.permute_dims(order).reshape((batch, channels * product(steps.window), -1))
+    return made.permute_dims(order).reshape((batch, channels * product(steps.window), windows))
 
 
 def fold(
