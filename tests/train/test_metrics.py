@@ -35,6 +35,12 @@ VALUES: dict[str, tuple[Any, Any, Any, Any]] = {
     "top 2": (metrics.TopK(2), SCORES, [2, 1, 1, 2], 0.75),
     "top 2 of equal scores": (metrics.TopK(2), np.ones((1, 3)), [0], 0.0),
     "top 3 of them": (metrics.TopK(3), np.ones((1, 3)), [0], 1.0),
+    "accuracy, not a number": (metrics.Accuracy(), [0.9, NAN, 0.1, NAN], [1, 1, 0, 0], 0.5),
+    "accuracy of classes, not a number": (
+        metrics.Accuracy(), [[NAN, NAN], [0.1, NAN], [0.9, 0.1]], [0, 1, 0], 1 / 3),
+    "exact match, not a number": (metrics.ExactMatch(), [[0.1, NAN]], [[0, 0]], 0.0),
+    "top 1, others not a number": (metrics.TopK(1), [[0.5, NAN], [NAN, 0.5]], [0, 1], 0.0),
+    "top 2, not a number": (metrics.TopK(2), [[0.5, NAN], [NAN, 0.5]], [0, 0], 0.5),
     "precision": (metrics.Precision(), SEEN, THERE, 2 / 3),
     "recall": (metrics.Recall(), SEEN, THERE, 2 / 3),
     "specificity": (metrics.Specificity(), SEEN, THERE, 1 / 2),
@@ -142,6 +148,10 @@ BAD: dict[str, Callable[[], Any]] = {
     "whole numbers": lambda: metrics.Accuracy().update(SEEN, SEEN),
     "labels from 0 to 1": lambda: metrics.Precision().update([0, 1], [0, 2]),
     "targets .N": lambda: metrics.TopK(2).update(SEEN, THERE),
+    "an output is NaN": lambda: metrics.Confusion().update([0.9, NAN], [1, 0]),
+    "NaN, which means no class": lambda: metrics.Recall(multilabel=True, average="micro").update(
+        [[NAN, 0.1]], [[1, 0]]
+    ),
     "k is a whole": lambda: metrics.TopK(0),
     "average is one of": lambda: metrics.Precision(classes=3),
     "average is one": lambda: metrics.AUROC("median"),

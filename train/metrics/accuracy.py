@@ -13,7 +13,10 @@ from .metric import Array, Totals, host, ratio
 
 @dataclass
 class Accuracy(Totals):
-    """The share of labels that are right; those whose target is `ignore` do not count."""
+    """The share of labels that are right; those whose target is `ignore` do not count.
+
+    An output that is NaN is never right.
+    """
 
     threshold: float = 0.5
     ignore: int | None = None
@@ -59,7 +62,7 @@ class ExactMatch(Totals):
 class TopK(Totals):
     """The share of examples whose class is among the `k` with the highest scores.
 
-    Of equal scores, those of the other classes count as higher.
+    Of equal scores, those of the other classes count as higher, and so does what is NaN.
     """
 
     k: int = 5
@@ -78,7 +81,7 @@ class TopK(Totals):
             kept = known != self.ignore
             scores, known = scores[kept], known[kept]
         own = np.take_along_axis(scores, known[:, None], axis=1)
-        above = (scores >= own).sum(axis=1)  # the class itself too
+        above = (~(scores < own)).sum(axis=1)  # the class itself too
         return ((above <= self.k) & ~np.isnan(own[:, 0])).sum(), known.size
 
     def result(self, totals: Array) -> Any:

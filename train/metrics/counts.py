@@ -4,6 +4,7 @@ Comes in: labels or scores. Goes out: one number, averaged over classes as asked
 Never: an average over classes that neither occur nor are seen.
 """
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from ...frontend.errors import ShapeError, fail
 from ..checks import expect_among, expect_positive, expect_whole
-from .labels import confusion, labels
+from .labels import confusion, labels, refuse_no_label
 from .metric import Array, Totals, host, ratio
 
 AVERAGES = ("binary", "micro", "macro", "weighted", "none")
@@ -40,9 +41,9 @@ class Counted(Totals):
         expect_among(self, choices, average=self.average)
         super().__post_init__()
 
+    @abstractmethod
     def of(self, right: Any, false: Any, missed: Any, rest: Any) -> Any:
         """The metric, of true positives, false positives, false and true negatives."""
-        raise NotImplementedError
 
     def count(self, outputs: Any, targets: Any) -> Array:
         """For each class, how many are rightly and wrongly seen, missed, and rightly not seen."""
@@ -60,6 +61,7 @@ class Counted(Totals):
         if found.shape != known.shape or found.ndim != 2 or found.shape[1] != self.classes:
             problem = f"outputs and targets are [N, {self.classes}]"
             fail(ShapeError, self.name, problem, found, known)
+        refuse_no_label(self.name, np.isnan(found))
         seen, there = found > self.threshold, known > 0
         if found.dtype.kind != "f":
             seen = found > 0
