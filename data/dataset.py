@@ -7,6 +7,7 @@ Never: the contents of a dataset read before somebody asks for an item.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from operator import index
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -31,15 +32,16 @@ class Example(NamedTuple):
     label: Any
 
 
-class Dataset:
+class Dataset(ABC):
     """A dataset that counts from its end too: subclasses have `__len__` and `item`."""
 
+    @abstractmethod
     def __len__(self) -> int:
-        raise NotImplementedError
+        """How many items there are."""
 
+    @abstractmethod
     def item(self, place: int) -> Any:
         """The item at a place, which is from 0 to the length without one."""
-        raise NotImplementedError
 
     def __getitem__(self, place: int) -> Any:
         count = len(self)

@@ -6,6 +6,7 @@ Never: a hidden file, or a link to a folder followed within that of a class.
 """
 
 import os
+from abc import abstractmethod
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
@@ -44,9 +45,9 @@ class LabelledFiles(Dataset):
         path, label = self.files[place]
         return Example(self.read(path), label)
 
+    @abstractmethod
     def read(self, path: Path) -> Any:
         """What is in a file."""
-        raise NotImplementedError
 
 
 class TextFolder(LabelledFiles):

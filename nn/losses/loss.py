@@ -7,8 +7,9 @@ Never: a shape stretched to another in silence: [N, 1] beside [N] would be N² l
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -32,10 +33,8 @@ class Loss(Module):
     Tensors among them, such as the weights of classes, are no parameters.
     """
 
-    @staticmethod
-    def function(*given: Any, **settings: Any) -> Tensor:
-        """What a call computes of what it is given, with the settings."""
-        raise NotImplementedError
+    function: ClassVar[Callable[..., Tensor]]
+    """What a call computes of what it is given, with the settings."""
 
     def __post_init__(self) -> None:
         for name, value in self._settings().items():

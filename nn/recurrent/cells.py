@@ -6,6 +6,7 @@ Never: a name of a parameter that is not PyTorch's, so that files of weights fit
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, Literal
 
 from ...frontend.errors import ShapeError, fail
@@ -37,9 +38,9 @@ class _Cell(Module):
         self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh, _ = made
 
     @property
+    @abstractmethod
     def recurrence(self) -> Recurrence:
         """What a step does."""
-        raise NotImplementedError
 
     def step(self, x: Tensor, state: State | None) -> State:
         """The next state; zeros come before it where none is given."""

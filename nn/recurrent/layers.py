@@ -6,6 +6,7 @@ Never: a name or a layout of a parameter that is not PyTorch's, so that files of
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, Literal, TypedDict, Unpack
 
 from ...frontend.functions.manipulation import concat, stack, swapaxes
@@ -58,9 +59,9 @@ class RecurrentLayers(Module):
             self._keep(self._suffix(place), made)
 
     @property
+    @abstractmethod
     def recurrence(self) -> Recurrence:
         """What a step does."""
-        raise NotImplementedError
 
     @property
     def output_size(self) -> int:

@@ -57,6 +57,11 @@ def test_mapped() -> None:
     assert (len(dataset), dataset[3], dataset[-1]) == (10, "3", "9")
 
 
+def test_a_dataset_of_ones_own_has_a_length_and_items() -> None:
+    with pytest.raises(TypeError, match=r"abstract methods '?__len__'?, '?item'?"):
+        data.Dataset()  # pyright: ignore[reportAbstractUsage]
+
+
 def test_composed() -> None:
     dataset = data.Composed([0, 1], [], [2], data.Mapped([3, 4], float))
     assert listed(dataset) == [0, 1, 2, 3.0, 4.0]

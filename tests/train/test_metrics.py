@@ -142,6 +142,33 @@ def test_merging_needs_equal_settings() -> None:
         metrics.Precision().merge(metrics.Recall())
 
 
+@pytest.mark.parametrize("kind", ["Metric", "Totals", "Collected", "Counted", "Ranking"])
+def test_what_is_left_to_those_that_inherit_is_asked_for_at_once(kind: str) -> None:
+    base = {
+        each.__name__: each for top in (metrics.Precision, metrics.AUROC) for each in top.__mro__
+    }
+    with pytest.raises(TypeError, match="abstract"):
+        base[kind]()
+
+
+def test_a_metric_that_cannot_be_merged_says_so() -> None:
+    class Last(metrics.Metric):
+        def reset(self) -> None:
+            self.last = NAN
+
+        def update(self, outputs: Any, targets: Any) -> None:
+            self.last = outputs
+
+        def value(self) -> float:
+            return self.last
+
+        def __repr__(self) -> str:
+            return "Last()"
+
+    with pytest.raises(bs.ArgumentError, match="define the method `add`"):
+        Last().merge(Last())
+
+
 BAD: dict[str, Callable[[], Any]] = {
     "second axis of classes": lambda: metrics.Accuracy().update(np.ones((2, 3)), np.ones((3, 3))),
     "outputs are .N, classes, ...": lambda: metrics.Accuracy().update(SCORES, CLASSES[:2]),

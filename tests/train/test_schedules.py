@@ -126,6 +126,11 @@ def test_a_schedule_may_be_an_argument_of_a_compiled_function() -> None:
     assert float(rate) == pytest.approx(0.05)
 
 
+def test_a_schedule_says_what_the_rate_is() -> None:
+    with pytest.raises(TypeError, match=r"abstract method '?at'?"):
+        schedules.Schedule()  # pyright: ignore[reportAbstractUsage]
+
+
 BAD: dict[str, Callable[[], Any]] = {
     "lr": lambda: schedules.Constant(-1.0),
     "start": lambda: schedules.Linear(-1.0, 0.0, 3),

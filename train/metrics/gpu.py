@@ -5,6 +5,7 @@ none.
 Never: an error for what is not there, or a kernel that is launched.
 """
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -41,13 +42,13 @@ class GpuReading(Reading):
         folders = sorted(self.root.glob("sys/class/drm/card*/device/gpu_busy_percent"))
         return self.of_amd(folders[self.index].parent) if self.index < len(folders) else None
 
+    @abstractmethod
     def of_nvidia(self, ffi: Any, library: Any) -> float | None:
         """What NVIDIA's library tells."""
-        raise NotImplementedError
 
+    @abstractmethod
     def of_amd(self, folder: Any) -> float | None:
         """What the files of AMD's driver tell."""
-        raise NotImplementedError
 
     def ask(self, ffi: Any, library: Any, question: str, kind: str, *more: Any) -> Any:
         """The answer of NVIDIA's library to a question about this GPU."""

@@ -7,6 +7,7 @@ Never: a warning or an error for what is merely undefined, or a sum in less than
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-class Metric:
+class Metric(ABC):
     """Gathers over batches. A dataclass of settings, whose `reset` makes what it gathers into."""
 
     def __post_init__(self) -> None:
@@ -32,21 +33,21 @@ class Metric:
         """What the metric is called where it is shown."""
         return type(self).__name__
 
+    @abstractmethod
     def reset(self) -> None:
         """Forget all that was gathered."""
-        raise NotImplementedError
 
+    @abstractmethod
     def update(self, outputs: Any, targets: Any) -> None:
         """Gather one more batch."""
-        raise NotImplementedError
 
     def observe(self, seen: Seen) -> None:
         """Gather what the Learner has seen of one more batch."""
         self.update(seen.outputs, seen.targets)
 
+    @abstractmethod
     def value(self) -> Any:
         """The metric of all that was gathered."""
-        raise NotImplementedError
 
     def merge(self, other: Any) -> None:
         """Add what another metric of the same settings has gathered."""
@@ -56,7 +57,8 @@ class Metric:
 
     def add(self, other: Any) -> None:
         """Add what an equal metric has gathered."""
-        raise NotImplementedError
+        problem = "this metric does not say what two of them have gathered together"
+        fail(ArgumentError, f"{self.name}.merge", problem, hint="define the method `add`")
 
 
 class Totals(Metric):
@@ -68,13 +70,13 @@ class Totals(Metric):
         """Forget all that was gathered."""
         self.totals = None
 
+    @abstractmethod
     def count(self, outputs: Any, targets: Any) -> Any:
         """The sums of one batch."""
-        raise NotImplementedError
 
+    @abstractmethod
     def result(self, totals: Array) -> Any:
         """The metric, of sums over all batches."""
-        raise NotImplementedError
 
     def update(self, outputs: Any, targets: Any) -> None:
         """Gather one more batch."""
@@ -104,13 +106,13 @@ class Collected(Metric):
         """Forget all that was gathered."""
         self.batches = []
 
+    @abstractmethod
     def read(self, outputs: Any, targets: Any) -> tuple[Array, ...]:
         """Arrays of one batch, whose first axis counts examples."""
-        raise NotImplementedError
 
+    @abstractmethod
     def result(self, *arrays: Array) -> Any:
         """The metric, of the arrays of all batches."""
-        raise NotImplementedError
 
     def update(self, outputs: Any, targets: Any) -> None:
         """Gather one more batch."""

@@ -1,5 +1,6 @@
 """Metrics of an order: whether what is there has higher scores than what is not."""
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,9 +27,9 @@ class Ranking(Collected):
         expect_among(self, ("macro", "micro", "weighted", "none"), average=self.average)
         super().__post_init__()
 
+    @abstractmethod
     def of(self, scores: Array, there: Array) -> float:
         """The metric of one class."""
-        raise NotImplementedError
 
     def read(self, outputs: Any, targets: Any) -> tuple[Array, ...]:
         """Scores, and whether each class is there, of shape [N, classes]."""

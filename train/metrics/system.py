@@ -4,6 +4,7 @@ Comes in: nothing; `update` looks. Goes out: the last reading, None where the ma
 Never: an error for what is not there, or a program that is started.
 """
 
+from abc import abstractmethod
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,9 +25,9 @@ class Reading(Metric):
         """Forget the last reading."""
         self.last: float | None = None
 
+    @abstractmethod
     def read(self) -> float | None:
         """What is read now."""
-        raise NotImplementedError
 
     def update(self) -> None:
         """Look."""

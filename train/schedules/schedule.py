@@ -8,6 +8,7 @@ Never: a state; whatever depends on more than the step is no schedule (`plateau.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -17,12 +18,12 @@ from ...frontend.tree import register
 from ..checks import expect_at_least
 
 
-class Schedule:
+class Schedule(ABC):
     """A rate that changes from step to step; a class of settings adds `at`."""
 
+    @abstractmethod
     def at(self, step: Tensor) -> Any:
         """The rate after so many steps, which are counted in floats."""
-        raise NotImplementedError
 
     def __call__(self, step: Any) -> Any:
         """The rate after so many steps: a tensor for a tensor, a float for a number."""
