@@ -37,7 +37,7 @@ class Muon(Optimiser):
         expect_positive(self, eps=self.eps)
         expect_whole(self, 0, ns_steps=self.ns_steps)
         expect_among(self, (None, "original", "match_rms_adamw"), adjust_lr_fn=self.adjust_lr_fn)
-        if len(self.ns_coefficients) != 3:
+        if not isinstance(self.ns_coefficients, tuple) or len(self.ns_coefficients) != 3:
             problem = "ns_coefficients is a tuple of 3 numbers"
             fail(ArgumentError, "Muon", problem, self.ns_coefficients)
 

@@ -4,43 +4,38 @@ from dataclasses import dataclass
 from math import log
 from typing import Any
 
-from ... import Tensor, exp, ones, rsqrt, sqrt, zeros_like
-from ..checks import expect_at_least, expect_betas
-from ..schedules.schedule import Rate, expect_rate
-from .adam import averages, decayed
-from .optimiser import Now, Optimiser, Slots
+from ... import Tensor, exp, ones, rsqrt, sqrt
+from ..checks import expect_at_least
+from ..schedules.schedule import Rate
+from .moments import Moments
+from .optimiser import Now, Slots
 
 
 @dataclass(frozen=True)
-class NAdam(Optimiser):
+class NAdam(Moments):
     """Adam that looks a step ahead, by a momentum that grows with the steps (Dozat, 2016)."""
 
     lr: Rate = 2e-3
-    betas: tuple[float, float] = (0.9, 0.999)
-    eps: float = 1e-8
-    weight_decay: float = 0.0
     momentum_decay: float = 4e-3
     decoupled_weight_decay: bool = False
     maximize: bool = False
 
     def __post_init__(self) -> None:
-        expect_rate(self, lr=self.lr)
-        expect_betas(self, self.betas)
-        expect_at_least(self, 0, eps=self.eps, weight_decay=self.weight_decay)
+        super().__post_init__()
         expect_at_least(self, 0, momentum_decay=self.momentum_decay)
 
     def first(self, parameter: Tensor) -> Slots:
         """The averages of gradients and of their squares, and the product of all momenta."""
         product = ones((), dtype=parameter.dtype, device=parameter.device)
-        return {"mean": zeros_like(parameter), "square": zeros_like(parameter), "product": product}
+        return {**super().first(parameter), "product": product}
 
     def leaf(
         self, parameter: Tensor, gradient: Tensor, slots: Slots, now: Now
     ) -> tuple[Tensor, Slots]:
         """The next value of a leaf, and what is remembered of it."""
         shrinking = now.rate if self.decoupled_weight_decay else None
-        parameter, gradient = decayed(parameter, gradient, self.weight_decay, shrinking)
-        kept = averages(self.betas, gradient, slots)
+        parameter, gradient = self.decayed(parameter, gradient, shrinking)
+        kept = self.averages(gradient, slots)
         here, ahead = self._momentum(now.step), self._momentum(now.step + 1)
         product = kept["product"] = slots["product"] * here
         root = sqrt(kept["square"]) * rsqrt(now.corrected(self.betas[1])) + self.eps

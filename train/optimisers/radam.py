@@ -4,43 +4,28 @@ from dataclasses import dataclass
 from math import log
 from typing import Any
 
-from ... import Tensor, expm1, maximum, sqrt, where, zeros_like
-from ..checks import expect_at_least, expect_betas
-from ..schedules.schedule import Rate, expect_rate
-from .adam import averages, decayed
-from .optimiser import Now, Optimiser, Slots
+from ... import Tensor, expm1, maximum, sqrt, where
+from .moments import Moments
+from .optimiser import Now, Slots
 
 FEW = 5.0
 """Of how many gradients an average must consist, to divide by it."""
 
 
 @dataclass(frozen=True)
-class RAdam(Optimiser):
+class RAdam(Moments):
     """Adam whose steps are scaled by how well the average square is known (Liu et al., 2019)."""
 
-    lr: Rate = 1e-3
-    betas: tuple[float, float] = (0.9, 0.999)
-    eps: float = 1e-8
-    weight_decay: float = 0.0
     decoupled_weight_decay: bool = False
     maximize: bool = False
-
-    def __post_init__(self) -> None:
-        expect_rate(self, lr=self.lr)
-        expect_betas(self, self.betas)
-        expect_at_least(self, 0, eps=self.eps, weight_decay=self.weight_decay)
-
-    def first(self, parameter: Tensor) -> Slots:
-        """The averages of gradients and of their squares."""
-        return {name: zeros_like(parameter) for name in ("mean", "square")}
 
     def leaf(
         self, parameter: Tensor, gradient: Tensor, slots: Slots, now: Now
     ) -> tuple[Tensor, Slots]:
         """The next value of a leaf, and its averages."""
         shrinking = now.rate if self.decoupled_weight_decay else None
-        parameter, gradient = decayed(parameter, gradient, self.weight_decay, shrinking)
-        kept = averages(self.betas, gradient, slots)
+        parameter, gradient = self.decayed(parameter, gradient, shrinking)
+        kept = self.averages(gradient, slots)
         one, two = self.betas
         move = now.rate / now.corrected(one) * kept["mean"]
         root = (sqrt(kept["square"]) + self.eps) / sqrt(now.corrected(two))
