@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..frontend.errors import ArgumentError, fail
+from ..frontend.functions.common import as_integer
 
 
 def one_of(operation: str, name: str, value: Any, known: tuple[Any, ...]) -> Any:
@@ -38,3 +39,10 @@ def within(operation: str, name: str, value: float, low: float, high: float) -> 
     if not low <= value <= high:
         fail(ArgumentError, operation, f"{name} is within {low}..{high}, not {value!r}")
     return value
+
+
+def check_counts(operation: str, least: int = 0, /, **counts: Any) -> None:
+    """Refuse what is no integer, or below the least, before a parameter of that size is made."""
+    for name, count in counts.items():
+        if as_integer(count, operation, f"`{name}`") < least:
+            fail(ArgumentError, operation, f"`{name}` is at least {least}, but {count} was given")

@@ -16,7 +16,7 @@ from ...frontend.functions.elementwise import expm1, multiply
 from ...frontend.functions.logic import greater, less_equal, where
 from ...frontend.functions.sampling import uniform
 from ...frontend.tensor import Tensor
-from ..arguments import above, at_least
+from ..arguments import above, at_least, check_counts
 from ..context import is_training, next_key
 from ..module import Module
 
@@ -65,6 +65,7 @@ class PReLU(Module):
     weight: Tensor  # [num_parameters]
 
     def __init__(self, num_parameters: int = 1, init: float = 0.25, *, dtype: Any = None) -> None:
+        check_counts("PReLU", 1, num_parameters=num_parameters)
         self.weight = full((num_parameters,), float(init), dtype=dtype)
 
     def forward(self, x: Any) -> Tensor:

@@ -11,6 +11,7 @@ from typing import Any, TypedDict, Unpack
 
 from ...frontend.functions.creation import asarray
 from ...frontend.tensor import Tensor
+from ..arguments import check_counts
 from ..functions.common import check_last
 from ..functions.dropout import check_probability
 from ..initialisers import Keys
@@ -59,6 +60,7 @@ class SharingHeads(Module):
         if head_dim is None:
             check_heads(name, embed_dim, num_heads)
             head_dim = embed_dim // num_heads
+        check_counts(name, 1, embed_dim=embed_dim, context_dim=context_dim, head_dim=head_dim)
         self.embed_dim, self.context_dim, self.head_dim = embed_dim, context_dim, head_dim
         self.num_heads, self.num_kv_heads = num_heads, groups
         self.scale, self.soft_cap, self.dropout = scale, soft_cap, float(dropout)

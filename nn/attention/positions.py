@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...frontend.errors import ArgumentError, DTypeError, ShapeError, fail
+from ...frontend.errors import DTypeError, ShapeError, fail
 from ...frontend.functions.creation import arange, asarray
 from ...frontend.functions.elementwise import cos, sin
 from ...frontend.functions.indexing import take
 from ...frontend.functions.manipulation import stack
 from ...frontend.functions.types import isdtype
 from ...frontend.tensor import Tensor
+from ..arguments import above, check_counts
 from ..functions.common import check_last, sizes_of, widened
 from ..initialisers import Initialiser, Normal
 from ..module import Module
@@ -25,8 +26,8 @@ class PositionalEncoding(Module):
     sin and cos of p / base^(2i / size)."""
 
     def __init__(self, size: int, base: float = 10000.0) -> None:
-        if size < 1:
-            fail(ArgumentError, "PositionalEncoding", "vectors have one number or more", size)
+        check_counts("PositionalEncoding", 1, size=size)
+        above("PositionalEncoding", "base", base, 0)
         self.size, self.base = size, float(base)
 
     def forward(self, x: Tensor, offset: Any = 0) -> Tensor:
@@ -51,6 +52,7 @@ class LearnedPositionalEncoding(Module):
         self, capacity: int, size: int, *, initialiser: Initialiser | None = None, key: Any = None,
         dtype: Any = None,
     ) -> None:  # fmt: skip
+        check_counts("LearnedPositionalEncoding", 1, capacity=capacity, size=size)
         self.capacity, self.size = capacity, size
         self.weight = (initialiser or Normal(std=0.02))((capacity, size), key, dtype)
 

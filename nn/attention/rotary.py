@@ -16,6 +16,7 @@ from ...frontend.functions.creation import arange
 from ...frontend.functions.elementwise import clip, cos, sin
 from ...frontend.functions.manipulation import chunk, concat, stack
 from ...frontend.tensor import Tensor
+from ..arguments import above
 from ..functions.common import sizes_of, widened
 from ..module import Module
 from .positions import places_of
@@ -72,6 +73,7 @@ class RotaryEncoding(Module):
         if size < 2 or size % 2:
             problem = "turns pairs: the size is even, and at least 2"
             fail(ArgumentError, "RotaryEncoding", problem, size)
+        above("RotaryEncoding", "base", base, 0)
         self.size, self.base, self.interleaved = size, float(base), interleaved
         self.scaling = scaling
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from ...frontend.errors import ArgumentError, fail
 from ...frontend.tensor import Tensor
+from ..arguments import check_counts
 from ..functions.embedding import embedding
 from ..initialisers import Initialiser, Keys, Normal
 from ..module import Module
@@ -24,6 +25,7 @@ class Embedding(Module):
         self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None, *,
         initialiser: Initialiser | None = None, key: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
+        check_counts("Embedding", num_embeddings=num_embeddings, embedding_dim=embedding_dim)
         made = (initialiser or Normal())((num_embeddings, embedding_dim), Keys(key).next(), dtype)
         self.padding_idx = padding_idx
         if padding_idx is not None:

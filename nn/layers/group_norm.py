@@ -11,6 +11,7 @@ from typing import Any
 from ...frontend.errors import ShapeError, fail
 from ...frontend.functions.creation import ones, zeros
 from ...frontend.tensor import Tensor
+from ..arguments import at_least, check_counts
 from ..functions.common import check_channels
 from ..functions.normalisation import group_norm
 from ..module import Module
@@ -26,6 +27,8 @@ class GroupNorm(Module):
         self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, *,
         dtype: Any = None,
     ) -> None:  # fmt: skip
+        check_counts("GroupNorm", num_channels=num_channels)
+        at_least("GroupNorm", "eps", eps, 0)
         if num_groups < 1 or num_channels % num_groups:
             problem = f"{num_channels} channels do not split into {num_groups} groups"
             fail(ShapeError, "GroupNorm", problem, hint="`num_groups` divides the channels")

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any, overload
 
 from ...frontend.tensor import Tensor
+from ..arguments import check_counts
 from ..initialisers import Initialiser, Keys, inverse_root
 from ..module import Module
 
@@ -24,6 +25,7 @@ class Linear(Module):
         self, in_features: int, out_features: int, bias: bool = True, *,
         initialiser: Initialiser | None = None, key: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
+        check_counts("Linear", in_features=in_features, out_features=out_features)
         default, keys = inverse_root(in_features), Keys(key)
         shape = (out_features, in_features)
         self.weight = (initialiser or default)(shape, keys.next(), dtype)

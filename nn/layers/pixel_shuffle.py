@@ -7,6 +7,7 @@ Never: a parameter.
 from __future__ import annotations
 
 from ...frontend.tensor import Tensor
+from ..arguments import check_counts
 from ..functions.pixels import pixel_shuffle, pixel_unshuffle
 from ..module import Module
 
@@ -15,6 +16,7 @@ class PixelShuffle(Module):
     """Images `upscale_factor` times as large, whose pixels come from several channels."""
 
     def __init__(self, upscale_factor: int) -> None:
+        check_counts("PixelShuffle", 1, upscale_factor=upscale_factor)
         self.upscale_factor = upscale_factor
 
     def forward(self, x: Tensor) -> Tensor:
@@ -26,6 +28,7 @@ class PixelUnshuffle(Module):
     """What undoes `PixelShuffle`."""
 
     def __init__(self, downscale_factor: int) -> None:
+        check_counts("PixelUnshuffle", 1, downscale_factor=downscale_factor)
         self.downscale_factor = downscale_factor
 
     def forward(self, x: Tensor) -> Tensor:

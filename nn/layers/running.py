@@ -16,6 +16,7 @@ from ...frontend.functions.creation import FLOAT, ones, zeros
 from ...frontend.functions.special import lerp
 from ...frontend.grad import stop_gradient
 from ...frontend.tensor import Tensor
+from ..arguments import at_least, check_counts
 from ..functions.common import check_channels, check_space
 from ..module import Buffer, Module
 
@@ -39,6 +40,8 @@ class RunningNorm(Module):
         affine: bool = True, track_running_stats: bool = True, *, dtype: Any = None,
     ) -> None:  # fmt: skip
         name = type(self).__name__
+        check_counts(name, num_features=num_features)
+        at_least(name, "eps", eps, 0)
         if momentum is not None and not 0 <= momentum <= 1:
             problem = f"`momentum` is a share, from 0 to 1, or None, not {momentum}"
             fail(ArgumentError, name, problem)

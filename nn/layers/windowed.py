@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from ...frontend.errors import ShapeError, fail
 from ...frontend.tensor import Tensor
+from ..arguments import check_counts
 from ..functions.steps import Numbers, Steps
 from ..initialisers import Initialiser, Keys, fans, inverse_root
 from ..module import Module
@@ -30,6 +31,7 @@ class Windowed(Module):
         self.stride, self.padding, self.dilation = steps.stride, steps.around, steps.dilation
         self.groups = groups
         for count in (channels, others):
+            check_counts(steps.name, channels=count)
             if groups < 1 or count % groups:
                 problem = f"{count} channels do not split into {groups} groups"
                 fail(ShapeError, steps.name, problem, hint=f"`groups` divides {count}")

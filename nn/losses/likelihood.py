@@ -19,7 +19,7 @@ from ...frontend.functions.manipulation import broadcast_to, expand_dims
 from ...frontend.functions.special import xlogy
 from ...frontend.tensor import Tensor
 from ..arguments import within
-from .loss import Loss, Reduction, alike, reduced, wide
+from .loss import REDUCTIONS, Loss, Reduction, alike, reduced, wide
 from .targets import Wanted, class_axis, importance, wanted
 
 INFINITY = float("inf")
@@ -129,6 +129,7 @@ class KLDivLoss(Loss):
 
     log_target: bool = False
     reduction: Reduction | Literal["batchmean"] = "mean"
+    reductions = (*REDUCTIONS, "batchmean")
     function = staticmethod(kl_div)
 
 

@@ -25,6 +25,7 @@ from ..arguments import one_of
 from ..module import Buffer, Module
 
 Reduction = Literal["mean", "sum", "none"]
+REDUCTIONS = ("mean", "sum", "none")
 
 
 class Loss(Module):
@@ -36,7 +37,12 @@ class Loss(Module):
     function: ClassVar[Callable[..., Tensor]]
     """What a call computes of what it is given, with the settings."""
 
+    reductions: ClassVar[tuple[str, ...]] = REDUCTIONS
+    """What `reduction` may be."""
+
     def __post_init__(self) -> None:
+        reduction = self._settings().get("reduction", self.reductions[0])
+        one_of(type(self).__name__, "reduction", reduction, self.reductions)
         for name, value in self._settings().items():
             if isinstance(value, Handle | np.ndarray | list):
                 setattr(self, name, Buffer(asarray(value)))
@@ -68,7 +74,7 @@ def alike(operation: str, *given: Any) -> list[Tensor]:
 
 def reduced(operation: str, losses: Tensor, reduction: Reduction) -> Tensor:
     """The mean of losses, their sum, or each of them."""
-    one_of(operation, "reduction", reduction, ("mean", "sum", "none"))
+    one_of(operation, "reduction", reduction, REDUCTIONS)
     if reduction == "none":
         return losses
     return losses.sum() if reduction == "sum" else losses.mean()

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
-from ...frontend.errors import ArgumentError, fail
 from ...frontend.tensor import Tensor
+from ..arguments import check_counts
 from ..attention.cache import KeyValueCache
 from ..attention.multi_head import MultiHeadAttention
 from ..initialisers import Keys
@@ -125,8 +125,7 @@ def choices_of(
     name: str, d_model: int, nhead: int, dim_feedforward: int, options: Options
 ) -> Choices:
     """The choices of a layer; sizes that no layer has are refused."""
-    if dim_feedforward < 1:
-        fail(ArgumentError, name, "dim_feedforward is at least 1", dim_feedforward)
+    check_counts(name, 1, dim_feedforward=dim_feedforward)
     rest: Any = {what: value for what, value in options.items() if what != "key"}
     return Choices(d_model, nhead, dim_feedforward, Keys(options.get("key")), **rest)
 

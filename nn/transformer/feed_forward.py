@@ -13,6 +13,7 @@ from ...frontend.errors import ArgumentError, fail
 from ...frontend.functions.activations import gelu, relu, silu
 from ...frontend.functions.elementwise import tanh
 from ...frontend.tensor import Tensor
+from ..arguments import check_counts
 from ..functions.common import check_last
 from ..initialisers import Keys
 from ..layers.dropout import Dropout
@@ -38,6 +39,7 @@ class PositionWiseFeedForward(Module):
         bias: bool = True, key: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         keys = Keys(key)
+        check_counts(type(self).__name__, 1, size=size, hidden_size=hidden_size)
         self.size, self.activation = size, known(type(self).__name__, activation)
         self.linear1 = Linear(size, hidden_size, bias, key=keys.next(), dtype=dtype)
         self.dropout = Dropout(dropout)
@@ -61,6 +63,7 @@ class GatedFeedForward(Module):
         key: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         keys = Keys(key)
+        check_counts(type(self).__name__, 1, size=size, hidden_size=hidden_size)
         self.size, self.activation = size, known(type(self).__name__, activation)
         self.gate_proj = Linear(size, hidden_size, bias, key=keys.next(), dtype=dtype)
         self.up_proj = Linear(size, hidden_size, bias, key=keys.next(), dtype=dtype)

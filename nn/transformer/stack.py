@@ -12,6 +12,7 @@ from typing import Any
 from ...frontend.errors import ArgumentError, expect_functions, fail
 from ...frontend.tensor import Tensor
 from ...frontend.tree import tree_map
+from ..arguments import check_counts
 from ..attention.cache import KeyValueCache
 from ..module import Module
 
@@ -29,8 +30,7 @@ class Stack(Module):
 
     def __init__(self, layer: Layer, num_layers: int, norm: Any = None) -> None:
         name = type(self).__name__
-        if num_layers < 1:
-            fail(ArgumentError, name, "there is one layer or more", num_layers)
+        check_counts(name, 1, num_layers=num_layers)
         expect_functions(name, layer)
         numbers = range(num_layers)
         copied = isinstance(layer, Module)

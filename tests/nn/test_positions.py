@@ -89,7 +89,8 @@ MISTAKES = {
     "a broken place": Mistake(
         lambda: nn.RotaryEncoding(4)(bs.ones((2, 4)), 1.5), bs.DTypeError,
         "an offset is one integer"),
-    "no numbers": Mistake(lambda: nn.PositionalEncoding(0), bs.ArgumentError, "one number or more"),
+    "no numbers": Mistake(
+        lambda: nn.PositionalEncoding(0), bs.ArgumentError, "`size` is at least 1"),
     "other numbers": Mistake(
         lambda: nn.PositionalEncoding(4)(bs.ones((2, 3))), bs.ShapeError, "last axes are [4]"),
     "unknown places": Mistake(

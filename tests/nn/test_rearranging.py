@@ -122,7 +122,7 @@ MISTAKES = {
     "pixels": Mistake(
         lambda: nn.PixelUnshuffle(4)(X), bs.ShapeError, "do not split into squares of 4 * 4"),
     "no factor": Mistake(
-        lambda: nn.PixelShuffle(0)(X), bs.ArgumentError, "the factor is at least 1"),
+        lambda: nn.functions.pixel_shuffle(X, 0), bs.ArgumentError, "the factor is at least 1"),
     "a line of pixels": Mistake(
         lambda: nn.PixelShuffle(1)(X[0, 0]), bs.ShapeError, "takes images"),
     "too few widths": Mistake(

@@ -197,7 +197,8 @@ DECODER = nn.TransformerDecoder(nn.TransformerDecoderLayer(4, 2, 6), 2)
 ONES = bs.ones((2, 3, 4))
 MISTAKES = {
     "no layers": Mistake(
-        lambda: nn.TransformerEncoder(ENCODER.layers[0], 0), bs.ArgumentError, "one layer or more"),
+        lambda: nn.TransformerEncoder(ENCODER.layers[0], 0), bs.ArgumentError,
+        "`num_layers` is at least 1"),
     "no layer": Mistake(
         lambda: nn.TransformerDecoder(3, 2),  # pyright: ignore[reportArgumentType]
         bs.ArgumentError, "expected a function"),
@@ -205,7 +206,7 @@ MISTAKES = {
         lambda: nn.TransformerEncoderLayer(4, 3), bs.ArgumentError, "3 heads cannot share 4"),
     "no hidden numbers": Mistake(
         lambda: nn.TransformerDecoderLayer(4, 2, 0), bs.ArgumentError,
-        "dim_feedforward is at least 1"),
+        "`dim_feedforward` is at least 1"),
     "another curve": Mistake(
         lambda: nn.TransformerEncoderLayer(4, 2, activation="sine"), bs.ArgumentError,
         "`activation` is a function or one of relu, gelu, silu, tanh"),
