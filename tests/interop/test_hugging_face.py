@@ -1,42 +1,14 @@
-"""The examples of Hugging Face's layouts: names, folders, texts with and without a cache."""
+"""The examples of Hugging Face's layouts: names, what folders say, and what is refused."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import brimstone as bs
-from brimstone import interop, nn, train
-from brimstone.runtime.steps import STATISTICS
-from kit.hugging_face import example
-
-bert, generation, gpt2, llama = map(example, ("bert", "generation", "gpt2", "llama"))
-
-GPT2 = gpt2.Config(
-    vocab_size=20, n_positions=24, n_embd=8, n_layer=1, n_head=2, initializer_range=0.5,
-    eos_token_id=None,
-)  # fmt: skip
-ROPE = llama.Rope("llama3", rope_theta=100.0, factor=8.0, original_max_position_embeddings=32)
-LLAMA = llama.Config(
-    vocab_size=20, hidden_size=8, intermediate_size=12, num_hidden_layers=1, num_attention_heads=4,
-    num_key_value_heads=2, rope_parameters=ROPE, initializer_range=0.5, eos_token_id=None,
-)  # fmt: skip
-BERT = bert.Config(
-    vocab_size=20, hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=12,
-    max_position_embeddings=16, id2label={0: "bad", 1: "so", 2: "good"},
-)  # fmt: skip
-WRITERS = {
-    "gpt2": (gpt2.GPT2, GPT2),
-    "gpt2, a head of its own": (gpt2.GPT2, replace(GPT2, tie_word_embeddings=False)),
-    "llama": (llama.Llama, LLAMA),
-    "llama, tied": (llama.Llama, replace(LLAMA, tie_word_embeddings=True, attention_bias=True)),
-}
-READERS = {"bert": (bert.MaskedLanguageModel, BERT), "bert, classes": (bert.Classifier, BERT)}
-MODELS = {**WRITERS, **READERS}
-TOKENS = np.random.default_rng(1).integers(3, 20, (2, 5))
+from brimstone import interop
+from kit.language_models import GPT2, MODELS, TOKENS, bert, gpt2, llama, made
 
 NORM, MATRIX = [8], [8, 8]
 NAMES = {
@@ -114,15 +86,6 @@ NAMES["llama, tied"] = {
 }
 
 
-def made(name: str) -> Any:
-    """A model of random numbers, its norms and biases too."""
-    kind, config = MODELS[name]
-    model, random = kind(config, key=bs.random.key(2)), np.random.default_rng(4)
-    return model.map(
-        lambda each: each + bs.asarray(random.uniform(-0.4, 0.4, each.shape), dtype=each.dtype)
-    )
-
-
 def stored(folder: Path) -> dict[str, Any]:
     """The tensors of a folder."""
     return interop.load(folder)
@@ -156,112 +119,6 @@ def test_what_is_saved_is_loaded(name: str, tmp_path: Path) -> None:
     narrow = type(model).load(tmp_path, dtype="bfloat16")
     assert {each.dtype.name for each in narrow.state_dict().values()} == {"bfloat16"}
     assert narrow(bs.asarray(TOKENS)).dtype == bs.bfloat16
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_all_parameters_have_slopes(name: str) -> None:
-    model, tokens = made(name), bs.asarray(TOKENS)
-    counts = bs.asarray(np.arange(5) < np.array([[5], [3]]))
-    if name in WRITERS:
-        slopes = bs.grad(generation.loss)(model, tokens, counts)
-    else:
-        labels = bs.asarray([2, 0]) if name == "bert, classes" else tokens
-        slopes = bs.grad(bert.loss)(model, tokens, labels, counts)
-    assert slopes.params().keys() == model.params().keys()
-    without = [path for path, each in slopes.params().items() if not each.any()]
-    assert [path for path in without if not path.endswith("k_proj.bias")] == []
-
-
-@pytest.mark.parametrize("name", WRITERS)
-@pytest.mark.parametrize("padded", [False, True])
-def test_texts_are_the_same_with_and_without_a_cache(name: str, padded: bool) -> None:
-    model, tokens = made(name), bs.asarray(TOKENS)
-    counts = bs.asarray(np.arange(5) >= np.array([[0], [2]])) if padded else None
-    made_at_once = generation.generate(model, tokens, 6, counts=counts)
-    for _ in range(6):
-        scores = model(tokens, counts)[:, -1]
-        tokens = bs.concat([tokens, bs.argmax(scores, axis=-1)[:, None]], axis=1)
-        if counts is not None:
-            counts = bs.concat([counts, bs.ones((2, 1), dtype=bs.bool)], axis=1)
-    assert made_at_once == tokens[:, 5:].tolist()
-
-
-@pytest.mark.parametrize("name", WRITERS)
-def test_padding_in_front_changes_nothing(name: str) -> None:
-    model, text = made(name), TOKENS[0].tolist()
-    rows = bs.asarray([[0, 0, *text], [9, 8, *text]])
-    counts = bs.asarray([[False] * 2 + [True] * 5, [True] * 7])
-    found = model(rows, counts)[0, 2:]
-    assert bs.allclose(found, model(bs.asarray([text]))[0], atol=1e-5)
-    alone = generation.generate(model, bs.asarray([text]), 5)
-    assert generation.generate(model, rows, 5, counts=counts)[0] == alone[0]
-
-
-@pytest.mark.parametrize("name", WRITERS)
-def test_other_lengths_compile_nothing(name: str) -> None:
-    model, row = made(name), bs.asarray([np.arange(3, 20)])
-    for length, count in ((5, 4), (6, 3)):  # once more, as the weights are computed by then
-        generation.generate(model, row[:, :length], count)
-    before = STATISTICS.compiled
-    for length, count in ((5, 7), (7, 4), (12, 6)):
-        assert len(generation.generate(model, row[:, :length], count)[0]) == count
-    assert STATISTICS.compiled == before
-
-
-def test_one_step_serves_a_whole_text() -> None:
-    model = made("llama")
-    planned = len(generation.step.plans)
-    generation.generate(model, bs.asarray(TOKENS[:, :4]), 9)
-    assert len(generation.step.plans) == planned + 2  # one for the beginning, and one for the rest
-
-
-def test_texts_end() -> None:
-    model, tokens = made("llama"), bs.asarray(TOKENS)
-    whole = generation.generate(model, tokens, 8)
-    end = whole[0][2]
-    cut = [text[: text.index(end) + 1] if end in text else text for text in whole]
-    assert generation.generate(model, tokens, 8, end=(end,)) == cut
-    assert [generation.ends(setting) for setting in (None, 3, (4, 5))] == [(), (3,), (4, 5)]
-
-
-def test_padding_behind_texts_is_refused() -> None:
-    counts = bs.asarray(np.arange(5) < np.array([[5], [3]]))
-    with pytest.raises(ValueError, match="padding stands in front of a text"):
-        generation.generate(made("llama"), bs.asarray(TOKENS), 2, counts=counts)
-
-
-@pytest.mark.parametrize("name", ["gpt2", "llama, tied"])
-def test_models_learn(name: str) -> None:
-    """To count; where the head is the table of tokens, it stays that."""
-    kind, config = WRITERS[name]
-    model = kind(replace(config, initializer_range=0.02), key=bs.random.key(0))
-    rows = (np.random.default_rng(0).integers(0, 20, (40, 8, 1)) + np.arange(6)) % 20
-    learner = train.Learner(generation.loss, train.AdamW(lr=3e-2))
-    run = learner.fit(model, lambda epoch: map(bs.asarray, rows))
-    assert generation.loss(run.model, bs.asarray(rows[0])) < 0.5 * np.log(20)
-    assert run.model.state_dict().keys() == model.state_dict().keys()
-
-
-def test_texts_are_drawn() -> None:
-    model, tokens = made("gpt2"), bs.asarray(TOKENS)
-
-    def drawn(seed: int, temperature: float) -> Any:
-        key = bs.random.key(seed)
-        return generation.generate(model, tokens, 8, temperature=temperature, key=key)
-
-    assert drawn(0, 1.0) == drawn(0, 1.0) != drawn(1, 1.0)
-    assert drawn(0, 1e-4) == generation.generate(model, tokens, 8)
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_models_drop_in_training_alone(name: str) -> None:
-    model, tokens = made(name), bs.asarray(TOKENS)
-    if name.startswith("llama"):
-        model = type(model)(replace(model.config, attention_dropout=0.5), key=bs.random.key(2))
-    plain = model(tokens)
-    with nn.training(3):
-        assert not bs.allclose(model(tokens), plain)
-    assert (model(tokens) == plain).all()
 
 
 REFUSED = {
@@ -389,33 +246,3 @@ def test_folders_of_links_are_followed_if_asked(tmp_path: Path) -> None:
     with pytest.raises(interop.FileError, match="is a link"):
         gpt2.load(tmp_path / "snapshot")
     assert gpt2.load(tmp_path / "snapshot", follow_links=True).config == GPT2
-
-
-def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    model = made("gpt2")
-    model.save(tmp_path)
-    made_by_hand = generation.generate(model, bs.asarray([[5, 6, 7]]), 3)[0]
-    asked = [str(tmp_path), "--tokens", "5", "6", "7", "--count", "3"]
-    assert gpt2.main(asked) == made_by_hand
-    assert capsys.readouterr().out == f"{made_by_hand}\n"
-
-
-def test_gaps_and_classes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    model = made("bert")
-    model.save(tmp_path / "gaps")
-    row = [5, bert.GAP % 20, 7]
-    scores = model(bs.asarray([row]))[0]
-    filled = bert.filled(model, row, gap=row[1])
-    assert filled == [5, int(bs.argmax(scores[1])), 7]
-    classes = made("bert, classes")
-    classes.save(tmp_path / "classes")
-    found = bert.main([str(tmp_path / "classes"), "--classify", "--tokens", "5", "6"])
-    assert found in BERT.id2label.values()
-    assert capsys.readouterr().out == f"{found}\n"
-
-
-def test_texts_need_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "tokenizers", None)
-    made("gpt2").save(tmp_path)
-    with pytest.raises(SystemExit, match="need the package `tokenizers`; or give --tokens"):
-        gpt2.main([str(tmp_path), "Once"])
