@@ -82,3 +82,9 @@ def test_gaps_and_classes(capsys: pytest.CaptureFixture[str]) -> None:
     filled, found = hugging_face.example("bert").main([])
     assert (len(filled), found) == (5, "LABEL_0")
     assert capsys.readouterr().out.splitlines()[0].endswith(f"-> {filled}")
+
+
+@pytest.mark.parametrize("name", ["vit", "resnet"])
+def test_models_of_images_from_folders(name: str) -> None:
+    run = hugging_face.example(name).main()
+    assert run.history[-1].values["accuracy"] > 0.9
