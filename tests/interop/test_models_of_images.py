@@ -103,10 +103,10 @@ def test_five_steps_of_training(kind: str) -> None:
 
     batch = images(kind, 6), labels(6)
     learner = train.Learner(of_batch, train.AdamW(lr=1e-2))
-    run = learner.fit(small(kind), [batch] * 6)
-    values = [event.values["loss"] for event in run.history if event.split == "train"]
-    last = step(run.model, *batch)[0].item()
-    assert last < step(small(kind), *batch)[0].item(), values
+    run = learner.fit(small(kind), [batch] * 5)
+    assert step(run.model, *batch)[0].item() < 0.95 * step(small(kind), *batch)[0].item()
+    kept = run.model.buffers().items()
+    assert {each.item() for path, each in kept if path.endswith("tracked")} <= {5}
 
 
 @EITHER
