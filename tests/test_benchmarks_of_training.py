@@ -3,6 +3,7 @@
 import json
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -103,3 +104,42 @@ def test_curves_of_both_libraries_are_within_noise() -> None:
     from benchmarks.curves import curves, judged
 
     assert judged(curves(small("gpt"), 6, "reference"))[1]
+
+
+def test_each_launch_of_a_step_is_of_a_kind() -> None:
+    from benchmarks.profile_step import CHECKS, OTHER, WAITING, heading, profiled, table_of
+
+    case = small("mlp")
+    found = {each.name: each for each in table_of(*profiled(case, 2), case, 2)}
+    assert OTHER not in found
+    assert {"matmul", "matmul and update", "reductions and update", CHECKS} <= {*found}
+    assert [*found][-1] == WAITING
+    assert found["matmul and update"].operations == case.operations["matmul and update"]
+    launches = sum([each.launches for each in found.values()])
+    assert launches == int(launches) > 10
+    assert f"{launches:g} launches a step" in heading(case, [*found.values()])
+
+
+@pytest.mark.parametrize(
+    ("ops", "read", "written", "kind"),
+    [
+        (["attention_backward"], 64, 64, "attention"),
+        (["multiply", "convolve"], 64, 64, "convolution"),
+        (["contract", "erf"], 64, 64, "matmul"),
+        (["contract", "square_root", "divide"], 64, 64, "matmul and update"),
+        (["exp", "reduce_sum", "divide"], 64, 64, "norms, softmax"),
+        (["exp", "reduce_sum"], 64, 8, "reductions"),
+        (["reduce_sum", "add"], 4, 4, "reductions"),
+        (["reduce_sum", "square_root", "divide"], 64, 8, "reductions and update"),
+        (["gather"], 64, 64, "gather, scatter"),
+        (["subtract", "square_root"], 64, 64, "update"),
+        (["copy"], 64, 64, "copies"),
+        (["erf"], 64, 64, "elementwise"),
+    ],
+    ids=lambda given: " ".join(given) if isinstance(given, list) else str(given),
+)
+def test_a_kernels_kind(ops: list[str], read: int, written: int, kind: str) -> None:
+    from benchmarks.profile_step import kind_of
+
+    reads, writes = ([SimpleNamespace(bytes=SimpleNamespace(number=n))] for n in (read, written))
+    assert kind_of(SimpleNamespace(ops=tuple(ops), reads=reads, writes=writes)) == kind
