@@ -20,20 +20,30 @@ Uses = list[tuple[Place, bool]]
 
 
 def order_axes(kernel: Kernel) -> None:
-    """Where only values of reduced shape are stored, the axis that reads run along comes last."""
+    """Where only values of reduced shape are stored, the axis that reads run along comes last.
+
+    Those of the most axes decide: what is read once a row may run along any of them.
+    """
     space, count = kernel.space, len(kernel.space.sizes)
     if not space.reduced or any(len(each.node.axes) == count for each in kernel.outputs):
         return
+    places = [node.access.at for node in kernel.nodes if node.access is not None]
+    most = max([len(_axes(at)) for at in places], default=0)
     votes = [0] * count
-    for node in kernel.nodes:
-        at = node.access.at if node.access is not None else ()
-        if at and at[-1].axis is not None:
-            votes[at[-1].axis] += 1
+    for at in places:
+        last = at[-1].axis if at else None
+        if last is not None and len(_axes(at)) == most:
+            votes[last] += 1
     best = max(range(count), key=lambda axis: (votes[axis], axis))
     order = [axis for axis in range(count) if axis != best] + [best]
     sizes = tuple(space.sizes[axis] for axis in order)
     reduced = tuple(place for place, axis in enumerate(order) if axis in space.reduced)
     renumber(kernel, {axis: place for place, axis in enumerate(order)}, Space(sizes, reduced))
+
+
+def _axes(place: Place) -> set[int]:
+    """The axes along which a place varies."""
+    return {index.axis for index in place if index.axis is not None}
 
 
 def merge_axes(kernel: Kernel, firsts: Iterable[int] = ()) -> Mapping[int, int]:

@@ -208,3 +208,12 @@ def test_rows_stream_past_the_sums_of_many_columns() -> None:
     func = named(kernel(lambda x: x.apply("reduce_sum", axes=(0,)), "n m f32"), "x", "y")
     made = tiled(func, {"n": 64, "unroll": 4, "wide": 1024}).module
     assert print_module(Module([made["k"]])) == STREAMED
+
+
+def test_vectors_run_along_rows_whatever_is_read_once_a_row() -> None:
+    """A row of `x` is whole in memory; of `y` and of `z` there is one number for it."""
+    func = kernel(
+        lambda x, y, z: x.apply("reduce_sum", axes=(1,)) * y + z, "n m f32", "n f32", "n f32"
+    )
+    (text,) = print_module(Module([tiled(func, {"n": 64}).module["k"]])).split("with", 1)[1:]
+    assert text.startswith(" {grid: [n], tile: {n: 64}}")
