@@ -18,7 +18,7 @@ from typer.main import get_command
 
 # name: (the function, as "module:function" in this folder; what `brimstone --help` says of it)
 SUBCOMMANDS = {
-    "demo": ("demo:demo", "Train a small network, check it, and show what became of it."),
+    "demo": ("demo:demo", "Train a network to read digits, check it, and show what became of it."),
     "new": ("new:new", "Make a small project that trains, as a place to begin."),
     "train": ("train:train", "Train a project with the settings of a config."),
     "opt": ("opt:opt", "Run passes over a file of IR and print what becomes of it."),

@@ -1,6 +1,6 @@
 """A convolutional network learns to read digits of 8 by 8 pixels, with the Learner.
 
-`pip install 'brimstone[interop]'` brings scikit-learn, which has the digits.
+`pip install scikit-learn` brings the digits. `brimstone demo` shows more of such a network.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""A network of two layers learns to tell two spirals apart; `brimstone demo` shows it at work."""
+"""A network of two layers learns to tell two spirals apart, with a step written by hand."""
 
 import numpy as np
 

@@ -53,9 +53,16 @@ def test_images_in_folders() -> None:
 
 
 def test_digits() -> None:
-    pytest.importorskip("sklearn", reason="scikit-learn comes with the extra `interop`")
+    pytest.importorskip("sklearn", reason="scikit-learn comes with the extra `demo`")
     run = example("digits")["main"](epochs=4)
     assert run.history[-1].values["accuracy"] > 0.93
+
+
+def test_spirals(capsys: pytest.CaptureFixture[str]) -> None:
+    example("spirals")
+    loss, right = capsys.readouterr().out.replace(",", "").split()[1:3]
+    assert float(loss) < 0.05
+    assert float(right.rstrip("%")) > 97
 
 
 def test_a_kernel_of_ones_own() -> None:

@@ -1,119 +1,128 @@
-"""`brimstone demo`: a network learns before your eyes, and Brimstone shows what it made of it.
+"""`brimstone demo`: a network learns to read digits, and Brimstone shows what it made of it.
 
-In: nothing. Out: the training of a small network (`spirals.py`), a step of it checked against the
-interpreter, what its operations were fused to, and its speed beside other libraries that are
-installed. Exit code 1 if the check fails. Nothing is written to disk but the compiler's cache.
+In: a seed, and how long to train. Out: the training of a small network (`digits.py`), watched; what
+it reads and misreads; a step of it checked against the interpreter, what its operations were fused
+to, and its speed beside other libraries that are installed. Exit code 1 if the check fails or the
+digits are not there, 130 if somebody stopped it. Nothing is written to disk but the compiler's
+cache.
 """
 
-import os
 import time
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
+from ... import asarray, device, random, tree_map
+from ...train import Run
+from ...train.metrics import Confusion
+from ...train.render import Bars, Dashboard, Renderer, chosen_renderer
 from ..programs import fail
-from .peers import installed
-from .race import ENOUGH, ROUNDS, medians, share, warm_up
-from .report import kernel_table, sentences
-from .spirals import HIDDEN, POINTS, first_weights
-from .training import TOLERANCE, Training, difference
-from .view import view_for
+from .digits import CLASSES, Network, handwritten
+from .drawing import confusion_table, misread_images
+from .race import ROUNDS, compare
+from .report import MOST, kernel_table, sentences
+from .training import EPOCHS, TOLERANCE, Training, difference, fingerprint, read
+from .words import head, waiting
 
-STEPS = 600
-OURS = "Brimstone"
+PLACE = "cpu"
+LARGEST_SEED, MOST_EPOCHS = 2**63 - 1, 10_000
+INTERRUPTED = 130
 
 
 def demo(
+    seed: Annotated[
+        int, typer.Option(min=0, max=LARGEST_SEED, help="What decides all that is random.")
+    ] = 0,
+    epochs: Annotated[
+        int, typer.Option(min=1, max=MOST_EPOCHS, help="How often each digit is looked at.")
+    ] = EPOCHS,
+    plain: Annotated[
+        bool, typer.Option("--no-dashboard", help="Show bars or lines instead of a dashboard.")
+    ] = False,
     full: Annotated[
         bool, typer.Option("--full", help="Tell all of what became of a step, not just a table.")
     ] = False,
-    steps: Annotated[int, typer.Option(min=1, hidden=True, help="How long to train.")] = STEPS,
     rounds: Annotated[int, typer.Option(min=1, hidden=True, help="How often to time.")] = ROUNDS,
 ) -> None:
-    """Train a network on two spirals, check it, and show what was compiled and how fast it is."""
+    """Train a network to read digits, and show what it reads, what was compiled, how fast it is."""
     console = Console(highlight=False)
     began = time.perf_counter()
-    training = Training()
-    learn(console, training, steps)
-    check(console, training)
-    explain(console, training, full)
-    compare(console, rounds)
+    try:
+        with device(PLACE):
+            show(console, seed, epochs, plain, full, rounds)
+    except KeyboardInterrupt:
+        typer.echo("interrupted", err=True)
+        raise typer.Exit(INTERRUPTED) from None
     console.print(f"\nAll that took {time.perf_counter() - began:.1f} s.")
 
 
-def learn(console: Console, training: Training, steps: int) -> None:
-    """Train, watched."""
-    head(console, f"A network of 2, {HIDDEN} and 1 learns {POINTS} points of two spirals")
-    compiled = begun = time.perf_counter()
-    with view_for(console, training, steps) as view:
-        for step in range(1, steps + 1):
-            loss = training.advance()
-            if step == 1:
-                training.right()  # so that what the picture needs is compiled too
-                compiled = time.perf_counter()
-            view.update(step, loss)
-    ended = time.perf_counter()
-    console.print(f"{compiled - begun:.1f} s to compile, {ended - compiled:.1f} s to train")
+def show(console: Console, seed: int, epochs: int, plain: bool, full: bool, rounds: int) -> None:
+    """All parts, one after the other."""
+    training = begin(console, seed, epochs)
+    run = training.run(renderer(plain))
+    if run.reason == "interrupted":  # and said so
+        raise typer.Exit(INTERRUPTED)
+    judge(console, training, run)
+    check(console, training, run)
+    explain(console, training, run, full)
+    head(console, "How long a step takes")
+    compare(console, Network(random.key(seed)), training.batch, rounds)
 
 
-def check(console: Console, training: Training) -> None:
+def begin(console: Console, seed: int, epochs: int) -> Training:
+    """Say what is to come, and find the digits."""
+    head(console, "A convolutional network learns to read digits of 8 by 8 pixels")
+    try:
+        with waiting(console, "reading them"):
+            learned, held = handwritten()
+    except ImportError as problem:
+        fail(f"the digits come with scikit-learn ({problem}): pip install scikit-learn")
+    console.print(f"{len(learned.label)} to learn from, {len(held.label)} to be judged by")
+    return Training(learned, held, seed, epochs)
+
+
+def renderer(plain: bool) -> Renderer:
+    """What suits the terminal, or the best of that which needs no screen of its own."""
+    chosen = chosen_renderer()
+    return Bars() if plain and isinstance(chosen, Dashboard) else chosen
+
+
+def judge(console: Console, training: Training, run: Run) -> None:
+    """Say how well the network reads what it has never seen, and show what it takes for what."""
+    head(console, "What it reads, of digits that it has never seen")
+    held, found = training.held, read(run.model, training.held.input)
+    right = int((found == held.label).sum())
+    told = f"{right} of {len(found)} right: {right / len(found):.1%}"
+    console.print(f"{told}; a row for each digit, a column for what it was read as")
+    console.print(confusion_table(Confusion(CLASSES).count(found, held.label)))
+    images = misread_images(console, held, found)
+    if images is not None:
+        console.print("\nSome that it misreads:", images, sep="\n")
+    told = f"\nweights {fingerprint(run.model)}: the same on every run on this device"
+    console.print(told, soft_wrap=True)
+
+
+def check(console: Console, training: Training, run: Run) -> None:
     """Hold a step against the interpreter's."""
     head(console, "The next step, by machine code and by the interpreter")
-    count, apart = difference(training)
+    with waiting(console, "both compute it"):
+        count, apart = difference(training.learner, run.state, training.batch)
     if not apart <= TOLERANCE:
         fail(f"of {count} tensors, one differs by {apart:.1e}: this is a bug of Brimstone")
     console.print(f"{count} tensors agree; the greatest difference is {apart:.1e}")
 
 
-def explain(console: Console, training: Training, full: bool) -> None:
-    """Say what became of the operations of a step; in `full`, or a line for each kernel."""
+def explain(console: Console, training: Training, run: Run, full: bool) -> None:
+    """Say what became of the operations of a step; in `full`, or of the largest kernels."""
     head(console, "What a step became")
-    told = training.step.explain(training.state, *training.batch)
+    with waiting(console, "compiling it once more, to tell of it"):
+        told = training.learner.explain(run.state, tree_map(asarray, training.batch))
     if full:
         told.show(console)
         return
     for each in sentences(told):
         console.print(each)
     console.print(kernel_table(told, console))
-
-
-def compare(console: Console, rounds: int) -> None:
-    """Time a step in each library."""
-    head(console, "How long a step takes")
-    ours = Training()
-    contestants = {OURS: ours.advance}
-    failed: dict[str, Exception] = {}
-    for name, prepare in installed().items():
-        try:
-            contestants[name] = prepare(first_weights(), ours.points, ours.sides)
-        except Exception as problem:  # whatever a broken installation may raise
-            failed[name] = problem
-    failed |= warm_up(contestants)
-    timed = {name: advance for name, advance in contestants.items() if name not in failed}
-    console.print(table(medians(timed, rounds)))
-    for name, problem in failed.items():
-        console.print(Text(f"{name} is left out: {type(problem).__name__}: {problem}"))
-    busy = "" if share() > ENOUGH else "; other programs are running, so these are rough"
-    cores = os.cpu_count()
-    told = f"median of {rounds} rounds on {cores} core{'s' * (cores != 1)}{busy}"
-    console.print(told, style="dim")
-
-
-def table(seconds: dict[str, float]) -> Table:
-    """What each library takes, and how many times our time that is."""
-    shown = Table(box=None, padding=(0, 2, 0, 0))
-    shown.add_column("library")
-    shown.add_column("ms", justify="right")
-    shown.add_column("times ours", justify="right")
-    for name, each in seconds.items():
-        ratio = f"{each / seconds[OURS]:.2f}" if OURS in seconds else ""
-        shown.add_row(name, f"{each * 1e3:.3f}", ratio, style="bold" if name == OURS else "")
-    return shown
-
-
-def head(console: Console, text: str) -> None:
-    """Begin a part of the show."""
-    console.print(f"\n{text}", style="bold")
+    if len(told.kernels) > MOST:
+        console.print(f"and {len(told.kernels) - MOST} that move less", style="dim")

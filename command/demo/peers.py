@@ -1,7 +1,7 @@
 """The demo's step in other libraries, each as its users write it.
 
-Comes in: first weights, points and their sides, as numpy arrays. Goes out: a function that trains
-one step and gives the loss before it.
+Comes in: first weights by path, and a batch, as numpy's arrays. Goes out: a function that trains
+one step of Adam and gives the loss before it.
 Never: a library that is imported before it is asked for; none but numpy need be installed.
 """
 
@@ -10,13 +10,13 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-import numpy as np
-
-from .spirals import MEAN_DECAY, RATE, SMALL, SQUARE_DECAY, Array
+from ...data import Example
+from .by_hand import BETAS, RATE, SMALL, with_numpy
+from .digits import CLASSES, Array
 
 Weights = Mapping[str, Array]
 Advance = Callable[[], Any]
-Prepare = Callable[[Weights, Array, Array], Advance]
+Prepare = Callable[[Weights, Example], Advance]
 
 
 def installed() -> dict[str, Prepare]:
@@ -24,57 +24,23 @@ def installed() -> dict[str, Prepare]:
     return {name: prepare for name, (module, prepare) in PEERS.items() if find_spec(module)}
 
 
-def with_numpy(weights: Weights, points: Array, sides: Array) -> Advance:
-    """Op by op, with derivatives by hand."""
-    weights = {name: value.copy() for name, value in weights.items()}
-    mean = {name: np.zeros_like(value) for name, value in weights.items()}
-    square = {name: np.zeros_like(value) for name, value in weights.items()}
-    count = 0
-
-    def advance() -> Any:
-        nonlocal count
-        count += 1
-        value, slopes = numpy_slopes(weights, points, sides)
-        rate = RATE * (1 - SQUARE_DECAY**count) ** 0.5 / (1 - MEAN_DECAY**count)
-        for name, slope in slopes.items():
-            mean[name] = MEAN_DECAY * mean[name] + (1 - MEAN_DECAY) * slope
-            square[name] = SQUARE_DECAY * square[name] + (1 - SQUARE_DECAY) * slope * slope
-            weights[name] = weights[name] - rate * mean[name] / (np.sqrt(square[name]) + SMALL)
-        return value
-
-    return advance
-
-
-def numpy_slopes(weights: Weights, points: Array, sides: Array) -> tuple[Any, dict[str, Array]]:
-    """The loss and its derivatives, which are worked out on paper."""
-    hidden = np.tanh(points @ weights["inner"] + weights["shift"])
-    surprise = -sides * (hidden @ weights["outer"] + weights["level"])
-    slope = -sides / (1 + np.exp(-surprise)) / np.float32(len(points))
-    behind = slope[:, None] * weights["outer"] * (1 - hidden * hidden)
-    slopes = {
-        "inner": points.T @ behind,
-        "shift": behind.sum(axis=0),
-        "outer": hidden.T @ slope,
-        "level": slope.sum(),
-    }
-    return np.logaddexp(np.float32(0), surprise).mean(), slopes
-
-
-def with_torch(weights: Weights, points: Array, sides: Array) -> Advance:
+def with_torch(weights: Weights, batch: Example) -> Advance:
     """Op by op, with the derivatives and the Adam of PyTorch."""
     torch: Any = import_module("torch")
+    nn = torch.nn
 
-    tensors = {name: torch.tensor(value, requires_grad=True) for name, value in weights.items()}
-    inputs, wanted = torch.from_numpy(points), torch.from_numpy(sides)
-    optimizer = torch.optim.Adam(
-        tensors.values(), lr=RATE, betas=(MEAN_DECAY, SQUARE_DECAY), eps=SMALL
-    )
+    model = nn.Sequential(
+        nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(),
+        nn.MaxPool2d(2), nn.Flatten(), nn.Linear(512, 64), nn.ReLU(), nn.Linear(64, CLASSES),
+    )  # fmt: skip
+    for parameter, value in zip(model.parameters(), weights.values(), strict=True):
+        parameter.data = torch.tensor(value)
+    images, labels = torch.tensor(batch.input), torch.tensor(batch.label)
+    optimizer = torch.optim.Adam(model.parameters(), lr=RATE, betas=BETAS, eps=SMALL)
 
     def advance() -> Any:
         optimizer.zero_grad()
-        hidden = torch.tanh(inputs @ tensors["inner"] + tensors["shift"])
-        scores = hidden @ tensors["outer"] + tensors["level"]
-        loss = torch.nn.functional.softplus(-wanted * scores).mean()
+        loss = nn.functional.cross_entropy(model(images), labels)
         loss.backward()
         optimizer.step()
         return loss.detach()
@@ -82,37 +48,44 @@ def with_torch(weights: Weights, points: Array, sides: Array) -> Advance:
     return advance
 
 
-def with_jax(weights: Weights, points: Array, sides: Array) -> Advance:
+def with_jax(weights: Weights, batch: Example) -> Advance:
     """Compiled by JAX."""
     jax, jnp = import_module("jax"), import_module("jax.numpy")
+    one, two = BETAS
 
-    def loss(weights: Any, points: Any, sides: Any) -> Any:
-        hidden = jnp.tanh(points @ weights["inner"] + weights["shift"])
-        scores = hidden @ weights["outer"] + weights["level"]
-        return jax.nn.softplus(-sides * scores).mean()
+    def convolved(images: Any, weights: Any, name: str) -> Any:
+        made = jax.lax.conv(images, weights[f"{name}.weight"], (1, 1), "SAME")
+        return jax.nn.relu(made + weights[f"{name}.bias"][:, None, None])
 
-    def step(state: Any, points: Any, sides: Any) -> Any:
+    def dense(inputs: Any, weights: Any, name: str) -> Any:
+        return inputs @ weights[f"{name}.weight"].T + weights[f"{name}.bias"]
+
+    def loss(weights: Any, images: Any, labels: Any) -> Any:
+        shapes = convolved(convolved(images, weights, "strokes"), weights, "shapes")
+        window = (1, 1, 2, 2)
+        places = jax.lax.reduce_window(shapes, -jnp.inf, jax.lax.max, window, window, "VALID")
+        parts = jax.nn.relu(dense(places.reshape(len(images), -1), weights, "parts"))
+        known = jax.nn.log_softmax(dense(parts, weights, "digits"))
+        return -jnp.take_along_axis(known, labels[:, None], axis=1).mean()
+
+    def step(state: Any, images: Any, labels: Any) -> Any:
         weights, mean, square, count = state
-        value, slopes = jax.value_and_grad(loss)(weights, points, sides)
+        value, slopes = jax.value_and_grad(loss)(weights, images, labels)
         count = count + 1
-        rate = RATE * jnp.sqrt(1 - SQUARE_DECAY**count) / (1 - MEAN_DECAY**count)
-        mean = jax.tree.map(lambda m, g: MEAN_DECAY * m + (1 - MEAN_DECAY) * g, mean, slopes)
-        square = jax.tree.map(
-            lambda s, g: SQUARE_DECAY * s + (1 - SQUARE_DECAY) * g * g, square, slopes
-        )
-        weights = jax.tree.map(
-            lambda w, m, s: w - rate * m / (jnp.sqrt(s) + SMALL), weights, mean, square
-        )
-        return (weights, mean, square, count), value
+        rate = RATE * jnp.sqrt(1 - two**count) / (1 - one**count)
+        mean = jax.tree.map(lambda m, g: one * m + (1 - one) * g, mean, slopes)
+        square = jax.tree.map(lambda s, g: two * s + (1 - two) * g * g, square, slopes)
+        moves = jax.tree.map(lambda m, s: rate * m / (jnp.sqrt(s) + SMALL), mean, square)
+        return (jax.tree.map(jnp.subtract, weights, moves), mean, square, count), value
 
     compiled = jax.jit(step, donate_argnums=0)
-    batch = jax.device_put((points, sides))
+    given = jax.device_put((batch.input, batch.label))
     first = {name: jnp.asarray(value) for name, value in weights.items()}
     state = (first, *(jax.tree.map(jnp.zeros_like, first) for _ in range(2)), jnp.zeros(()))
 
     def advance() -> Any:
         nonlocal state
-        state, value = jax.block_until_ready(compiled(state, *batch))
+        state, value = jax.block_until_ready(compiled(state, *given))
         return value
 
     return advance
