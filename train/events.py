@@ -19,7 +19,8 @@ Split = Literal["train", "valid"]
 
 @dataclass(frozen=True)
 class Stop:
-    """What a listener returns to end a run after the step that is running."""
+    """What a listener returns to end a run after the step that is running; of an epoch's end, after
+    the validation."""
 
     reason: str
 

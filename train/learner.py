@@ -152,7 +152,7 @@ class Learner:
         """Train a model: `epochs` times all batches of `data`, and after each those of `valid`.
 
         With `saving`, checkpoints are written, and a run that ended early goes on where it was.
-        Ctrl-C finishes the step, writes a checkpoint and returns.
+        Ctrl-C finishes the step, or the batch of a validation, writes a checkpoint and returns.
         """
         if epochs < 0:
             fail(ArgumentError, "fit", "a number of epochs is not negative", epochs)

@@ -20,7 +20,7 @@ from .events import Ended, EpochEnded, Event, Listener, Progress, Split, Started
 from .interrupt import Interrupted, finishing_steps
 from .measures import items_of
 from .saving import Position, Saver, Saving
-from .source import Source, batches_left, length_of, state_of
+from .source import Restorable, Source, batches_left, length_of, state_of
 from .state import State
 from .step import Report
 
@@ -81,7 +81,7 @@ class Running:
         self.pending = deque[_Pending]()
         self.tally = learner.tally()
         self.plateau = None if learner.plateau is None else learner.plateau.initial()
-        self.stopped = ""
+        self.stopped, self.hurried = "", False
         self.interrupted = Interrupted()
         self.valid_begin = None if plan.valid is None else state_of(plan.valid)
         self.began = self.resumed = monotonic()
@@ -126,6 +126,23 @@ class Running:
 
     def _epoch(self) -> None:
         """The steps of an epoch that are left, and the validation after them."""
+        if not self._is_trained and not self._train():
+            return
+        if self.plan.valid is not None and not self._validate(self.plan.valid):
+            return
+        self.position = self.position.next_epoch(self.position.data)
+        self.tally = self.learner.tally()
+        if self.saver is not None and self.saver.wants(self.position, at_end=True):
+            self._save()
+
+    @property
+    def _is_trained(self) -> bool:
+        """Whether a run goes on in the validation of an epoch, all steps of which are done."""
+        last = self.history[-1] if self.history else None
+        return last is not None and (last.split, last.epoch) == ("train", self.position.epoch + 1)
+
+    def _train(self) -> bool:
+        """The steps that are left; whether they all are done."""
         began = monotonic()
         self.tally = self.learner.tally(self.position.sums)
         steps = length_of(self.plan.data)
@@ -133,16 +150,11 @@ class Running:
             self._step(batch)
             if self._ending and self.position.place != steps:
                 self._catch_up(0)
-                return
+                return False
         self._catch_up(0)
-        after = self.position.next_epoch(state_of(self.plan.data))
+        self.position = replace(self.position, data=state_of(self.plan.data))
         self._epoch_ended("train", self.tally.values(), began)
-        if self.plan.valid is not None:
-            self._validate(self.plan.valid)
-        self.position = after
-        self.tally = self.learner.tally()
-        if self.saver is not None and self.saver.wants(self.position, at_end=True):
-            self._save()
+        return True
 
     def _step(self, batch: Any) -> None:
         position = self.position
@@ -177,17 +189,23 @@ class Running:
             '  hint: `Learner(..., nan="skip")` leaves such steps out'
         )
 
-    def _validate(self, source: Source) -> None:
-        """The batches that nothing is learned from; a loader gives the same ones each time."""
+    def _validate(self, source: Source) -> bool:
+        """The batches that nothing is learned from; whether they all are done. A loader gives the
+        same ones each time."""
         tally, began = self.learner.tally(), monotonic()
         steps = length_of(source)
         begin = Position(epoch=self.position.epoch, data=self.valid_begin)
         for place, batch in enumerate(batches_left(source, begin), 1):
+            if self.hurried or self.interrupted.asked:
+                if isinstance(source, Restorable):
+                    source.restore(self.valid_begin)
+                return False
             self.learner.measure(self.state.model, batch, tally)
             self._progress(
                 "valid", self.position.step, place, steps, tally.averages(), items_of(batch)
             )
         self._epoch_ended("valid", tally.values(), began)
+        return True
 
     def _progress(
         self, split: Split, step: int, place: int, steps: int | None, values: Any, items: int
@@ -228,6 +246,7 @@ class Running:
             answer = listener(event)
             if isinstance(answer, Stop):
                 self.stopped = self.stopped or answer.reason
+                self.hurried = self.hurried or isinstance(event, Progress)
 
     def _started(self) -> Started:
         model, position = self.state.model, self.position

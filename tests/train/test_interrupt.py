@@ -3,13 +3,16 @@
 import io
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import brimstone as bs
 from brimstone import train
+from brimstone.data import InMemory, Loader
 from brimstone.train.render import Lines
-from kit.training import Momentum, Told, data, loss, model
+from kit.training import Momentum, Told, data, loss, model, weights
 
 BATCHES = data()
 
@@ -52,14 +55,53 @@ def test_once_finishes_the_step_and_twice_ends_at_once(shown: Any) -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_in_a_validation_it_ends_the_run_after_that() -> None:
-    def press(event: Any) -> None:
-        if isinstance(event, train.Progress) and event.split == "valid":
-            signal.raise_signal(signal.SIGINT)
+def in_validation(stop: Any) -> Any:
+    """A listener that ends a run in the second batch of the first validation."""
 
-    learner = train.Learner(loss, Momentum())
-    run = learner.fit(model(), BATCHES, epochs=2, valid=BATCHES[:1], listeners=[press])
-    assert (run.reason, int(run.state.step)) == ("interrupted", len(BATCHES))
+    def press(event: Any) -> Any:
+        is_there = isinstance(event, train.Progress) and event.split == "valid"
+        return stop() if is_there and event.epoch == 1 and event.place == 2 else None
+
+    return press
+
+
+WAYS: dict[str, tuple[Any, str]] = {
+    "a signal": (lambda: signal.raise_signal(signal.SIGINT), "interrupted"),
+    "a listener": (lambda: train.Stop("enough"), "enough"),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("every", [None, len(BATCHES)])
+def test_a_validation_is_left_and_made_again(tmp_path: Path, way: str, every: int | None) -> None:
+    def fit(folder: Path, *listeners: Any) -> train.Run:
+        made = train.Learner(loss, train.SGD(lr=0.1), plateau=train.schedules.Plateau(patience=0))
+        keep = train.KeepBest("valid.loss")
+        saving = train.Saving(folder, every=every, keep=keep)
+        return made.fit(
+            model(), loader, epochs=3, valid=validation, listeners=listeners, saving=saving
+        )
+
+    columns = [bs.concat([batch[side] for batch in BATCHES]).numpy() for side in (0, 1)]
+    dataset = InMemory(tuple(columns))
+    loader, validation = Loader(dataset, 4, shuffle=True), Loader(dataset, 8)
+    whole = fit(tmp_path / "whole")
+    loader, validation = Loader(dataset, 4, shuffle=True), Loader(dataset, 8)
+    stop, reason = WAYS[way]
+    told, again = Told(), Told()
+    first = fit(tmp_path / "parts", told, in_validation(stop))
+    assert (first.reason, int(first.state.step)) == (reason, len(BATCHES))
+    assert [event.place for event in told if getattr(event, "split", "") == "valid"] == [1, 2]
+    second = fit(tmp_path / "parts", again)
+    assert weights(second) == weights(whole)
+    assert values(second) == values(whole)
+    assert [event.split for event in again if isinstance(event, train.EpochEnded)] == [
+        *("valid", "train", "valid", "train", "valid")
+    ]
+
+
+def values(run: train.Run) -> list[Any]:
+    return [(event.split, event.epoch, event.step, event.values) for event in run.history]
 
 
 def test_a_renderer_may_be_open_before() -> None:

@@ -43,11 +43,12 @@ class Position:
         return replace(self, history=tuple(history), sums=self.sums if sums is None else sums)
 
     def values(self) -> dict[str, float]:
-        """What was measured after this very step: `train.loss`, `valid.accuracy`."""
+        """What was measured after this very step: `train.loss`, `valid.accuracy`; nothing within an
+        epoch, or before it is validated."""
         return {
             f"{event.split}.{name}": value
             for event in self.history
-            if event.step == self.step
+            if event.step == self.step and not self.place
             for name, value in event.values.items()
         }
 

@@ -59,8 +59,8 @@ class Saver:
         self._running: Future[Path] | None = None
         self._past = set[int]()
         """The steps of the checkpoints that are of this run."""
-        self._saved: tuple[int, int] | None = None
-        """The step and epoch of the last of them."""
+        self._saved: tuple[int, int, int] | None = None
+        """The step and epoch of the last of them, and how many epochs have given values."""
 
     def __enter__(self) -> Saver:
         return self
@@ -79,7 +79,7 @@ class Saver:
     def save(self, state: State, position: Position) -> Iterator[Saved | Note]:
         """Begin to write a checkpoint; say what became of the one before."""
         yield from self.written()
-        place = position.step, position.epoch
+        place = position.step, position.epoch, len(position.history)
         if place == self._saved:
             return
         _expect_json(position.data)
@@ -113,7 +113,7 @@ class Saver:
             misfit = Misfit("fit", problem, "give another folder, or `resume=False`")
             state = restored(like, tensors, described, misfit)
             self._past = {step_of(each) for each in found if step_of(each) <= position.step}
-            self._saved = position.step, position.epoch
+            self._saved = position.step, position.epoch, len(position.history)
             return state, position
         return None
 
