@@ -42,9 +42,9 @@ class Learner:
     `targets(batch)`, such as `metrics.AUROC()`. `clip` changes the gradients before the update, as
     `train.ClipGlobalNorm(1.0)` does, and `accumulate` says over how many batches they are averaged;
     those of the last ones, if they are fewer, are not used. `precision` is that of the work;
-    parameters stay as they are. `nan` says what happens when a loss is not finite: "raise" an error
-    that names the operation, "skip" the update, or "ignore" it. `plateau` lets the rate of learning
-    fall when epochs bring nothing.
+    parameters stay as they are. `nan` says what happens when a loss is not finite, or a gradient:
+    "raise" an error that names the operation, "skip" the batch, or "ignore" it. `plateau` lets the
+    rate of learning fall when epochs bring nothing.
     """
 
     loss: Loss
@@ -163,11 +163,13 @@ class Learner:
         return Running(self, plan, self.begin(model)).run(saving)
 
     def explain_failure(self, state: State, batch: Any) -> str:
-        """Which operation made the loss of a batch NaN or infinite, and at which line."""
-        key = fold_in(state.key, state.step - 1)
-        origin = nonfinite_origin(self.recipe.loss_of, state.model, batch, key)
+        """Which operation made the loss of a batch NaN or infinite, or else its gradients, and at
+        which line."""
+        given = state.model, batch, fold_in(state.key, state.step - 1)
+        origin = nonfinite_origin(self.recipe.loss_of, *given)
+        origin = origin or nonfinite_origin(self.recipe.gradients_of, *given)
         if origin is None:
-            return "its loss is finite when it is computed again"
+            return "all is finite when it is computed again"
         if origin.operation.startswith("model"):  # an argument, and no operation
             return f"{origin}, since the gradients of an earlier step were not finite, or too large"
         return str(origin)

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from math import isfinite
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,7 @@ BEHIND = 1
 
 
 class LossNotFinite(BrimstoneError, ArithmeticError):
-    """A loss is NaN or infinite, and the Learner was told to raise an error then."""
+    """A loss or a gradient is NaN or infinite, and the Learner was told to raise an error then."""
 
 
 @dataclass(frozen=True)
@@ -180,13 +181,15 @@ class Running:
             self._progress("train", each.step, each.place, steps, shown, items)
 
     def _refuse(self, failed: _Pending) -> None:
-        """Say what made a loss NaN. Since then nothing has changed but the count of steps."""
+        """Say what made a loss or a gradient NaN. Since then only the count of steps changed."""
         state = replace(self.state, step=self.state.step - (self.position.step - failed.step))
         why = self.learner.explain_failure(state, failed.batch)
         value = failed.report.loss.item()
+        told = f"the loss of step {failed.step} is {value}"
+        if isfinite(value):
+            told = f"the gradients of step {failed.step} are not finite, and its loss is {value:g}"
         raise LossNotFinite(
-            f"fit: the loss of step {failed.step} is {value}\n  {why}\n"
-            '  hint: `Learner(..., nan="skip")` leaves such steps out'
+            f'fit: {told}\n  {why}\n  hint: `Learner(..., nan="skip")` leaves such steps out'
         )
 
     def _validate(self, source: Source) -> bool:

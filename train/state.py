@@ -34,9 +34,9 @@ class Optimiser(Protocol):
 class State:
     """A model on its way: what the optimiser remembers, the key of randomness, what is counted.
 
-    `step` counts batches, `failed` says whether a loss was not finite, `gathered` are gradients of
-    the batches since the last update, `scale` is what losses are multiplied by, and `rate` what the
-    optimiser's rate is.
+    `step` counts batches, `failed` says whether a loss was not finite, `gathered` is the sum of the
+    gradients of `good` batches since the last update, `scale` is what losses are multiplied by, and
+    `rate` what the optimiser's rate is.
     """
 
     model: Any
@@ -47,6 +47,7 @@ class State:
     gathered: Any
     scale: Scale | None
     rate: Tensor | None = None
+    good: Tensor | None = None
 
 
 def begin(
@@ -70,6 +71,7 @@ def begin(
         gathered=zero_gradients(model) if gathers else None,
         scale=Scale.initial(place) if scaled else None,
         rate=asarray(1.0, dtype="float32", device=place) if falls else None,
+        good=asarray(0, device=place) if gathers else None,
     )
 
 

@@ -12,11 +12,11 @@ from typing import Any, Literal
 
 from ..frontend.errors import ArgumentError, fail
 from ..frontend.functions.creation import asarray, zeros_like
-from ..frontend.functions.elementwise import add, divide
+from ..frontend.functions.elementwise import add, divide, maximum
 from ..frontend.functions.keys import fold_in
 from ..frontend.functions.logic import isfinite, logical_and, logical_not, logical_or
 from ..frontend.functions.reductions import all as all_of
-from ..frontend.grad import value_and_grad
+from ..frontend.grad import grad, value_and_grad
 from ..frontend.tensor import Tensor
 from ..frontend.tree import leaves_of, tree_map
 from ..nn.context import inference, training
@@ -33,6 +33,8 @@ Measure = Callable[[Any, Any], Any]
 class Report:
     """What one batch gave: its loss, whether that is finite, and what was measured of its outputs.
 
+    Where the Learner is to raise an error, gradients have to be finite as well; not if the loss is
+    scaled, where those that are too large are left out.
     `outputs` are what the loss function returned beside the loss, if somebody wants them.
     """
 
@@ -58,8 +60,8 @@ class Recipe:
     def train(self, state: State, batch: Any) -> tuple[State, Report]:
         """A batch, after which the parameters are updated."""
         state, report, gradients, sound = self._differentiated(state, batch)
-        if state.gathered is not None:
-            gradients = tree_map(lambda total: total / self.accumulate, gradients)
+        if state.good is not None:
+            gradients, sound = self._averaged(state, gradients, sound)
         if self.clip is not None:
             gradients = self._clipped(gradients)
         scale = {} if state.rate is None else {"scale": state.rate}
@@ -68,13 +70,12 @@ class Recipe:
             before = state.model, state.optimiser
             model, optimiser = chosen(sound, (model, optimiser), before)
         gathered = state.gathered and tree_map(zeros_like, state.gathered)
-        return self._next(state, model, optimiser, gathered), report
+        good = None if state.good is None else zeros_like(state.good)
+        return self._next(replace(state, good=good), model, optimiser, gathered), report
 
     def gather(self, state: State, batch: Any) -> tuple[State, Report]:
         """A batch whose gradients are only added to those of the batches before."""
-        state, report, gradients, sound = self._differentiated(state, batch)
-        if sound is not None:
-            gradients = chosen(sound, gradients, state.gathered)
+        state, report, gradients, _ = self._differentiated(state, batch)
         return self._next(state, state.model, state.optimiser, gradients), report
 
     def evaluate(self, model: Any, batch: Any) -> Report:
@@ -87,6 +88,10 @@ class Recipe:
         """The loss of a training step alone, with the randomness of that step."""
         with training(key):
             return self._result(model, batch)[0]
+
+    def gradients_of(self, model: Any, batch: Any, key: Any) -> Any:
+        """The gradients of a training step alone, with the randomness of that step."""
+        return grad(self.loss_of)(model, batch, key)
 
     def _differentiated(self, state: State, batch: Any) -> tuple[State, Report, Any, Any]:
         """The state with the values that modules left, the report, the sum of the gradients since
@@ -104,6 +109,8 @@ class Recipe:
         if scale is not None:
             gradients = tree_map(lambda each: divide(widened(each), scale.value), gradients)
         finite = isfinite(value)
+        if self.nan == "raise" and scale is None:
+            finite = logical_and(finite, _all_finite(gradients))
         report = self._report(value, finite, outputs, batch, state)
         sound, state = self._judged(state, finite, gradients)
         model = model if sound is None else chosen(sound, model, state.model)
@@ -111,6 +118,10 @@ class Recipe:
             pairs = zip(leaves_of(gradients), leaves_of(state.gathered), strict=True)
             sums = iter([add(widened(one), other) for one, other in pairs])
             gradients = tree_map(lambda _: next(sums), state.gathered)
+            if sound is not None:
+                gradients = chosen(sound, gradients, state.gathered)
+            assert state.good is not None
+            state = replace(state, good=state.good + (1 if sound is None else sound))
         return replace(state, model=model), report, gradients, sound
 
     def _judged(self, state: State, finite: Any, gradients: Any) -> tuple[Any, State]:
@@ -121,13 +132,23 @@ class Recipe:
         if state.scale is not None:
             state = replace(state, scale=state.scale.after(sound))
         if self.nan == "raise":
-            # After a loss that is not finite nothing changes any more, so that whoever looks
-            # later finds the parameters that it was computed with.
+            # After what is not finite nothing changes any more, so that whoever looks later
+            # finds the parameters that it was computed with.
             failed = logical_or(state.failed, logical_not(finite))
             state = replace(state, failed=failed)
             going = logical_not(failed)
             sound = going if sound is None else logical_and(sound, going)
         return sound, state
+
+    def _averaged(self, state: State, gradients: Any, sound: Any) -> tuple[Any, Any]:
+        """The mean of the gradients of good batches, and whether there is one."""
+        if sound is None:
+            return tree_map(lambda total: total / self.accumulate, gradients), None
+        assert state.good is not None
+        count = maximum(state.good, 1)
+        mean = tree_map(lambda total: total / count.astype(total.dtype), gradients)
+        any_good = state.good > 0
+        return mean, logical_and(any_good, ~state.failed) if self.nan == "raise" else any_good
 
     def _clipped(self, gradients: Any) -> Any:
         """The gradients as `clip` makes them."""

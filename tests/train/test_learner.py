@@ -178,6 +178,33 @@ def test_a_step_that_is_not_finite_is_skipped() -> None:
     assert np.isnan(ignored.model.weight.numpy()).any()
 
 
+def test_gradients_that_are_not_finite_are_told_at_once() -> None:
+    start = Root(bs.asarray([1.0, 2.0]))
+
+    def rooted(each: Any, batch: Any) -> Any:
+        return bs.sqrt(each.weight * batch).sum()
+
+    batches = [GOOD, bs.asarray([1.0, 0.0]), GOOD, GOOD]
+    with pytest.raises(train.LossNotFinite) as caught:
+        train.Learner(rooted, Momentum()).fit(start, batches)
+    message = str(caught.value)
+    assert "the gradients of step 2 are not finite, and its loss is 0.99" in message
+    assert "test_learner.py:" in message
+    for precision in ("float32", "float16"):
+        made = train.Learner(rooted, Momentum(), nan="skip", precision=precision)  # pyright: ignore[reportArgumentType]
+        assert np.isfinite(made.fit(start, batches).model.weight.numpy()).all()
+
+
+@pytest.mark.parametrize("bad", [0, 1, 2])
+def test_a_batch_that_is_skipped_takes_no_other_with_it(bad: int) -> None:
+    start, good = Root(bs.asarray([1.0, 2.0])), [GOOD, GOOD * 4.0]
+    group = [*good[:bad], BAD, *good[bad:]]
+    made = train.Learner(root_loss, Momentum(), nan="skip", accumulate=3)
+    alone = train.Learner(root_loss, Momentum(), accumulate=2)
+    assert weights(made.fit(start, group * 2)) == weights(alone.fit(start, good * 2))
+    assert weights(made.fit(start, [BAD] * 3 + group)) == weights(alone.fit(start, good))
+
+
 def test_batches_of_each_epoch() -> None:
     seen: list[int] = []
 
