@@ -26,7 +26,7 @@ from .node import Called, Leaf, Node, number_type, record_parts
 from .recording import GATHERING, Recording, func_of, func_of_lines, gather
 from .stages import Stages, split
 from .symbolic import resized
-from .trace import Trace
+from .trace import Drawer, Trace
 from .tree import Structure, flatten
 
 
@@ -34,9 +34,9 @@ from .tree import Structure, flatten
 class Traced:
     """What tracing a function gave.
 
-    The func takes the traced arguments, among them the hidden key of a function that draws random
-    numbers, then `captures`. `places` says which leaves of the result are its outputs; the others
-    are `static`.
+    The func takes the traced arguments, then hidden ones that random numbers are made of, one for
+    each of `drawers`, then `captures`. `places` says which leaves of the result are its outputs;
+    the others are `static`.
     """
 
     func: Func
@@ -45,6 +45,7 @@ class Traced:
     places: tuple[int, ...]
     static: tuple[Any, ...]
     stages: Stages | None = None
+    drawers: tuple[Drawer, ...] = ()
 
     @property
     def results(self) -> tuple[Any, ...]:
@@ -118,7 +119,8 @@ def trace(
         outputs = [leaves[at].node for at in places]
         check_alive(outputs)
         func, captures, stages = _finish(current, outputs, static)
-    return Traced(func, captures, structure, tuple(places), tuple(static), stages)
+    drawers = tuple(current.drawers)
+    return Traced(func, captures, structure, tuple(places), tuple(static), stages, drawers)
 
 
 def _finish(

@@ -24,8 +24,8 @@ from .explain import explain_traced
 from .explanation import Explanation, Lowered
 from .force import Pieces, force, moved, run_plan
 from .function import Traced, call, trace
-from .generator import DEFAULT, KEY, draw_key
 from .handle import wrap
+from .hidden import hidden_buffers, hidden_nodes, hide
 from .leading import Opened
 from .node import Node, leaf
 from .openings import Openings
@@ -78,7 +78,6 @@ class Entry(NamedTuple):
     captures: tuple[Any, ...]
     plans: tuple[Plan, ...]
     types: tuple[Any, ...]
-    random: bool
     kind: Kind | None
 
     def at(self, sizes: Mapping[str, int]) -> Entry:
@@ -138,8 +137,7 @@ class Jitted:
         if inner is None:
             made = Jitted(within(self.function, training), self._roles_of)
             inner = self._surrounded.setdefault(training, made)
-        name = getattr(self, "__qualname__", type(self.function).__qualname__)
-        key = None if around is None else around.next_key(name)
+        key = None if around is None else around.key
         with unsurrounded():
             made = inner(*args, **kwargs, **({} if key is None else {KEY_PARAMETER: key}))
         return handed_on(made, args, kwargs)
@@ -224,8 +222,9 @@ class Jitted:
         self, entry: Entry, pieces: Pieces, device: Any, sizes: Mapping[str, int] | None
     ) -> Any:
         """Run a compiled function on buffers; the tree of its results."""
-        if entry.random:
-            pieces = (*pieces, (device.target.upload(DEFAULT.next_words()),))
+        drawers = entry.traced.drawers
+        if drawers:
+            pieces = (*pieces, hidden_buffers(drawers, device))
         inputs = (*pieces, entry.captures) if entry.captures else pieces
         stages = entry.traced.stages
         if stages is None:
@@ -261,7 +260,7 @@ class Jitted:
         """
         if traced.stages is not None or given.sizes:
             return self.function(*args, **kwargs)
-        hidden = [draw_key()] if _is_random(traced, given) else []
+        hidden = hidden_nodes(traced.drawers)
         results = call(traced.func, [*given.nodes, *hidden, *traced.captures])
         return traced.rebuild([wrap(each) for each in results])
 
@@ -302,29 +301,16 @@ def _compiled(traced: Traced, given: Arguments, donated: Sequence[int]) -> Entry
         tuple([device.target.keep(each) for each in _buffers(traced.captures, device)]),
         (plan(traced.func, device, donated),) if stages is None else plan_stages(stages, device),
         types,
-        _is_random(traced, given),
         kind_of(traced.structure, types, device) if are_tensors else None,
     )
 
 
-def _is_random(traced: Traced, given: Arguments) -> bool:
-    """Whether the function has the hidden argument, which only draws of random numbers make."""
-    return len(traced.func.arguments) > len(given.nodes) + len(traced.captures)
-
-
 def _prepare(unseen: Unseen | None, current: Trace, arguments: list[Node]) -> None:
-    """Let data decide sizes, and random numbers come from one more argument, made when needed."""
+    """Let data decide sizes, and random numbers come from further arguments, made when needed."""
     if unseen is not None:
         current.unseen = unseen
         unseen.nodes += arguments
-    made: list[Node] = []
-
-    def hidden_key() -> Node:
-        if not made:
-            made.append(current.add_argument(KEY))
-        return made[0]
-
-    current.hidden_key = hidden_key
+    hide(current)
     current.bounds = Bounds(current)
 
 

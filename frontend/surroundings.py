@@ -20,6 +20,7 @@ from .generator import each_time
 from .handle import wrap
 from .left import Left, Place, parts_of
 from .regions import Pair, hand_on
+from .trace import current_trace
 from .updates import Updates, collecting, uncollected
 
 KEY_PARAMETER = "surrounding_key"
@@ -30,23 +31,31 @@ class Surroundings:
     """Whether models train; the key that their randomness is made of, None for the default
     generator's; how often each part has drawn; and the values that they leave."""
 
-    __slots__ = ("counts", "key", "training", "updates")
+    __slots__ = ("counts", "key", "number", "training", "updates")
 
     def __init__(self, training: bool, key: Any, updates: Updates) -> None:
         self.training, self.key, self.updates = training, key, updates
         self.counts: dict[str, int] = {}
+        self.number: Callable[[str], Any] = self.next_number
 
     def next_key(self, name: str) -> Any:
         """A key for who has this name: another one each time it asks, and at each step of a loop
         and for each element of a vmap; None for the default's."""
-        self.counts[name] = self.counts.get(name, -1) + 1
         if self.key is None:
             return None
-        key = fold_in(self.key, crc32(f"{name} {self.counts[name]}".encode()))
+        key = fold_in(self.key, self.number(name))
         return wrap(each_time(key.node, self.updates.trace))
+
+    def next_number(self, name: str) -> int:
+        """What is folded into the key for who has this name: a function of that, and of how often
+        it has asked."""
+        self.counts[name] = self.counts.get(name, -1) + 1
+        return crc32(f"{name} {self.counts[name]}".encode())
 
 
 _SURROUNDINGS = Blocks()
+_WAITING = Blocks()
+"""What surrounds the compiled function that is being called: inside it begins anew."""
 
 
 def current_surroundings() -> Surroundings | None:
@@ -65,9 +74,15 @@ def surrounded(training: bool, key: Any = None) -> Iterator[Surroundings]:
 
 @contextmanager
 def unsurrounded() -> Iterator[None]:
-    """While the block runs, nothing has been said, and nobody collects."""
-    with _SURROUNDINGS.saying(None), uncollected():
+    """While the block runs, nothing has been said, and nobody collects: a compiled function is
+    called, and is told by its arguments."""
+    with _WAITING.saying(current_surroundings()), _SURROUNDINGS.saying(None), uncollected():
         yield
+
+
+def next_number(name: str) -> int:
+    """The number of a draw in the compiled function that is being called."""
+    return _WAITING.innermost.next_number(name)
 
 
 class Whose:
@@ -114,7 +129,11 @@ def within(function: Callable[..., Any], training: bool) -> Callable[..., Any]:
     returns what it leaves, too."""
 
     def inside(*args: Any, surrounding_key: Any = None, **kwargs: Any) -> Any:
+        trace = current_trace()
         with surrounded(training, surrounding_key) as around:
+            # What is compiled draws by run-time numbers; where nothing can be, as all else does.
+            hidden = None if trace is None else trace.hidden_number
+            around.number = next_number if hidden is None else lambda name: wrap(hidden(name))
             result = function(*args, **kwargs)
         return Handed.of(result, around.updates.left, (args, kwargs)) or result
 

@@ -23,19 +23,24 @@ if TYPE_CHECKING:
     from .unseen import Unseen
 
 
+Drawer = str | None
+"""Who draws random numbers: the name of a part, None for who asks the default generator."""
+
+
 class Trace:
     """One function being traced: how deep, and since when; a context while it is.
 
     `hidden_key` makes the argument that is the key of its random numbers, if the function has one
-    of its own; `make_index` makes what counts the times that its ops run for one run of the
-    function around it; `axis_name` is what a `vmap` calls its axis; `bounds` are the sizes that its
-    data decide, where it may have such; `unseen` those at which nobody has looked, here or in the
-    functions around it.
+    of its own, and `hidden_number` one that is the number of a draw, by the name of who draws;
+    `drawers` are these, in the order of the arguments, None for the key. `make_index` makes what
+    counts the times that its ops run for one run of the function around it; `axis_name` is what a
+    `vmap` calls its axis; `bounds` are the sizes that its data decide, where it may have such;
+    `unseen` those at which nobody has looked, here or in the functions around it.
     """
 
     __slots__ = (
-        "arguments", "axis_name", "bounds", "depth", "draws", "ended", "hidden_key", "kind",
-        "location", "make_index", "outer", "serial", "unseen",
+        "arguments", "axis_name", "bounds", "depth", "drawers", "draws", "ended", "hidden_key",
+        "hidden_number", "kind", "location", "make_index", "outer", "serial", "unseen",
     )  # fmt: skip
 
     def __init__(self, kind: str) -> None:
@@ -47,6 +52,8 @@ class Trace:
         self.location: Location = user_line()
         self.arguments: list[Node] = []
         self.hidden_key: Callable[[], Node] | None = None
+        self.hidden_number: Callable[[str], Node] | None = None
+        self.drawers: list[Drawer] = []
         self.make_index: Callable[[], Node] | None = None
         self.axis_name: str | None = None
         self.bounds: Bounds | None = None

@@ -158,6 +158,45 @@ def test_randomness_is_the_same_compiled() -> None:
     assert bs.jit(run)(model, X, key).tolist() == pytest.approx(run(model, X, key).tolist())
 
 
+def test_compiled_calls_draw_in_their_turn_what_plain_ones_draw() -> None:
+    model, zeros = nn.Sequential(Noise(), Noise()), bs.zeros(2)
+
+    def twice(model: Any, x: Any) -> Any:
+        steps = bs.scan(lambda carry, _: (model(carry), None), x, length=2)[0]
+        return model(model(x)) + steps
+
+    compiled, part = bs.jit(twice), bs.jit(model[1])
+    made: list[Any] = []
+    for first, between, second in (
+        (twice, model[1], twice),
+        (compiled, model[1], twice),
+        (twice, part, compiled),
+        (compiled, part, compiled),
+    ):
+        with nn.training(7):
+            calls = [first(model, zeros), between(zeros), second(model, zeros)]
+            made.append([call.tolist() for call in calls])
+    for each in made[1:]:
+        for one, other in zip(made[0], each, strict=True):
+            assert other == pytest.approx(one)
+    assert len(compiled.plans) == 1
+    assert len({str(each) for each in made[0]}) == 3
+
+
+def test_a_compiled_call_with_a_history_draws_like_any_other() -> None:
+    weight = bs.tensor([1.0, 2.0], requires_grad=True)
+
+    def run(x: Any) -> Any:
+        return (Noise()(bs.zeros(2)) * x).sum()
+
+    slopes: list[Any] = []
+    for call in (run, bs.jit(run)):
+        with nn.training(7):
+            slopes += [call(weight).backward()[weight].tolist() for _ in range(2)]
+    assert slopes[0] != slopes[1]
+    assert slopes[:2] == slopes[2:]
+
+
 @pytest.mark.parametrize("key", [None, 3])
 def test_noise_differs_from_step_to_step_and_from_element_to_element(key: Any) -> None:
     model, zeros = Noise(), bs.zeros((3, 2))
