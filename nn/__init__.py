@@ -166,6 +166,7 @@ from .losses.regression import (
     smooth_l1_loss,
 )
 from .module import Buffer, FrozenError, Module
+from .record import Record
 from .recurrent.cells import GRUCell, LSTMCell, RNNCell
 from .recurrent.layers import GRU, LSTM, RNN
 from .transformer.decoder import TransformerDecoder, TransformerDecoderLayer

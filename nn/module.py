@@ -12,7 +12,7 @@ import dataclasses
 from abc import ABCMeta
 from collections.abc import Callable, Mapping, Sequence
 from inspect import Signature, get_annotations, signature
-from typing import Any, Self, dataclass_transform
+from typing import TYPE_CHECKING, Any, Self
 
 from ..frontend.dtypes import DType
 from ..frontend.errors import ArgumentError, BrimstoneError, fail
@@ -44,10 +44,12 @@ def Buffer(tensor: Any) -> Any:
 class _Making(ABCMeta):
     """Modules are frozen once `__init__` has ended, and may be abstract."""
 
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        made = super().__call__(*args, **kwargs)
-        _freeze(made)
-        return made
+    if not TYPE_CHECKING:  # to type checkers, what makes a module is its `__init__`
+
+        def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+            made = super().__call__(*args, **kwargs)
+            _freeze(made)
+            return made
 
     @property
     def __signature__(cls) -> Signature:
@@ -56,13 +58,16 @@ class _Making(ABCMeta):
         return known.replace(parameters=[*known.parameters.values()][1:])
 
 
-@dataclass_transform(eq_default=False, field_specifiers=(dataclasses.field,))
 class Module(metaclass=_Making):
     """A model, or a part of one.
 
-    `__init__` sets attributes, or is made of the annotations of the class, like a dataclass's.
-    `forward` says what a call does.
+    `__init__` sets attributes, or is made of the annotations of the class, like a dataclass's (type
+    checkers see that of a `Record`). `forward` says what a call does.
     """
+
+    if TYPE_CHECKING:  # made of annotations, or of none: what it takes is known when it runs
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None: ...
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

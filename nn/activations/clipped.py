@@ -14,7 +14,7 @@ from ...frontend.functions.logic import greater, less, less_equal, where
 from ...frontend.grad import stop_gradient
 from ...frontend.tensor import Tensor
 from ..arguments import above
-from ..module import Module
+from ..record import Record
 
 
 def hardtanh(x: Any, /, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
@@ -24,7 +24,7 @@ def hardtanh(x: Any, /, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
     return where(inside, x, stop_gradient(clip(x, min_val, max_val)))
 
 
-class Hardtanh(Module):
+class Hardtanh(Record):
     """x, but at least `min_val` and at most `max_val`."""
 
     min_val: float = -1.0
@@ -40,7 +40,7 @@ def relu6(x: Any, /) -> Tensor:
     return hardtanh(x, 0.0, 6.0)
 
 
-class ReLU6(Module):
+class ReLU6(Record):
     """x, but at least 0 and at most 6."""
 
     def forward(self, x: Any) -> Tensor:
@@ -53,7 +53,7 @@ def hardsigmoid(x: Any, /) -> Tensor:
     return relu6(add(x, 3.0)) / 6.0
 
 
-class Hardsigmoid(Module):
+class Hardsigmoid(Record):
     """x / 6 + 1/2, but at least 0 and at most 1."""
 
     def forward(self, x: Any) -> Tensor:
@@ -68,7 +68,7 @@ def hardswish(x: Any, /) -> Tensor:
     return where(less_equal(x, -3.0), 0.0, where(less(x, 3.0), parabola, x))
 
 
-class Hardswish(Module):
+class Hardswish(Record):
     """x * hardsigmoid(x)."""
 
     def forward(self, x: Any) -> Tensor:

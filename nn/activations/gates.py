@@ -17,6 +17,7 @@ from ...frontend.tensor import Tensor
 from ..initialisers import Initialiser, Keys
 from ..layers.linear import Linear
 from ..module import Module
+from ..record import Record
 
 
 def glu(x: Any, /, axis: int = -1) -> Tensor:
@@ -30,7 +31,7 @@ def glu(x: Any, /, axis: int = -1) -> Tensor:
     return passed * sigmoid(gate)
 
 
-class GLU(Module):
+class GLU(Record):
     """The first half along an axis, times the sigmoid of the second."""
 
     dim: int = -1

@@ -11,10 +11,10 @@ from typing import Any
 from ...frontend.functions.activations import log_softmax, softmax
 from ...frontend.functions.elementwise import negative
 from ...frontend.tensor import Tensor
-from ..module import Module
+from ..record import Record
 
 
-class Softmax(Module):
+class Softmax(Record):
     """exp(x) / sum(exp(x)) along an axis."""
 
     dim: int = -1
@@ -24,7 +24,7 @@ class Softmax(Module):
         return softmax(x, self.dim)
 
 
-class LogSoftmax(Module):
+class LogSoftmax(Record):
     """log(softmax(x)) along an axis."""
 
     dim: int = -1
@@ -39,7 +39,7 @@ def softmin(x: Any, /, axis: int = -1) -> Tensor:
     return softmax(negative(x), axis)
 
 
-class Softmin(Module):
+class Softmin(Record):
     """softmax(-x) along an axis."""
 
     dim: int = -1

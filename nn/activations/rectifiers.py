@@ -19,12 +19,13 @@ from ...frontend.tensor import Tensor
 from ..arguments import above, at_least, check_counts
 from ..context import is_training, next_key
 from ..module import Module
+from ..record import Record
 
 SELU_SCALE, SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
 """With these, layers keep mean 0 and variance 1 (Klambauer and others, 2017)."""
 
 
-class ReLU(Module):
+class ReLU(Record):
     """max(x, 0)."""
 
     def forward(self, x: Any) -> Tensor:
@@ -32,7 +33,7 @@ class ReLU(Module):
         return relu(x)
 
 
-class LeakyReLU(Module):
+class LeakyReLU(Record):
     """x above 0, negative_slope * x below."""
 
     negative_slope: float = 0.01
@@ -83,7 +84,7 @@ def rrelu(x: Any, /, lower: float = 1 / 8, upper: float = 1 / 3) -> Tensor:
     return where(greater(x, 0), x, slopes * x)
 
 
-class RReLU(Module):
+class RReLU(Record):
     """x above 0, slope * x below, where slopes are drawn in training, one for each element."""
 
     lower: float = 1 / 8
@@ -94,7 +95,7 @@ class RReLU(Module):
         return rrelu(x, self.lower, self.upper)
 
 
-class ELU(Module):
+class ELU(Record):
     """x above 0, alpha * (exp(x) - 1) below."""
 
     alpha: float = 1.0
@@ -112,7 +113,7 @@ def celu(x: Any, /, alpha: float = 1.0) -> Tensor:
     return where(positive, x, alpha * expm1(rest / alpha))
 
 
-class CELU(Module):
+class CELU(Record):
     """x above 0, alpha * (exp(x / alpha) - 1) below."""
 
     alpha: float = 1.0
@@ -127,7 +128,7 @@ def selu(x: Any, /) -> Tensor:
     return multiply(SELU_SCALE, elu(x, SELU_ALPHA))
 
 
-class SELU(Module):
+class SELU(Record):
     """`elu`, scaled so that layers keep mean 0 and variance 1."""
 
     def forward(self, x: Any) -> Tensor:
@@ -140,7 +141,7 @@ def threshold(x: Any, threshold: float, value: float, /) -> Tensor:
     return where(less_equal(x, threshold), value, x)
 
 
-class Threshold(Module):
+class Threshold(Record):
     """x above the threshold, else the value."""
 
     threshold: float
@@ -151,7 +152,7 @@ class Threshold(Module):
         return threshold(x, self.threshold, self.value)
 
 
-class ThresholdedReLU(Module):
+class ThresholdedReLU(Record):
     """x above alpha, else 0."""
 
     alpha: float = 1.0

@@ -14,7 +14,7 @@ from ...frontend.functions.elementwise import abs, sign, tanh
 from ...frontend.functions.logic import less_equal, where
 from ...frontend.tensor import Tensor
 from ..arguments import at_least
-from ..module import Module
+from ..record import Record
 
 
 def shrink(x: Any, /, lambd: float = 0.5, bias: float = 0.0) -> Tensor:
@@ -24,7 +24,7 @@ def shrink(x: Any, /, lambd: float = 0.5, bias: float = 0.0) -> Tensor:
     return where(less_equal(abs(x), lambd), 0.0, x - bias * sign(x) if bias else x)
 
 
-class Shrink(Module):
+class Shrink(Record):
     """0 within ±lambd, elsewhere x, closer to 0 by the bias."""
 
     lambd: float = 0.5
@@ -40,7 +40,7 @@ def hardshrink(x: Any, /, lambd: float = 0.5) -> Tensor:
     return shrink(x, lambd)
 
 
-class Hardshrink(Module):
+class Hardshrink(Record):
     """0 within ±lambd, elsewhere x."""
 
     lambd: float = 0.5
@@ -55,7 +55,7 @@ def softshrink(x: Any, /, lambd: float = 0.5) -> Tensor:
     return shrink(x, lambd, lambd)
 
 
-class Softshrink(Module):
+class Softshrink(Record):
     """0 within ±lambd, elsewhere x, closer to 0 by lambd."""
 
     lambd: float = 0.5
@@ -71,7 +71,7 @@ def tanhshrink(x: Any, /) -> Tensor:
     return x - tanh(x)
 
 
-class Tanhshrink(Module):
+class Tanhshrink(Record):
     """x - tanh(x)."""
 
     def forward(self, x: Any) -> Tensor:

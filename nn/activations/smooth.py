@@ -14,12 +14,12 @@ from ...frontend.functions.elementwise import abs, multiply, sign, tanh
 from ...frontend.functions.logic import equal, isinf, where
 from ...frontend.tensor import Tensor
 from ..arguments import above, one_of
-from ..module import Module
+from ..record import Record
 
 INFINITY = float("inf")
 
 
-class Sigmoid(Module):
+class Sigmoid(Record):
     """1 / (1 + exp(-x))."""
 
     def forward(self, x: Any) -> Tensor:
@@ -27,7 +27,7 @@ class Sigmoid(Module):
         return sigmoid(x)
 
 
-class LogSigmoid(Module):
+class LogSigmoid(Record):
     """log(sigmoid(x))."""
 
     def forward(self, x: Any) -> Tensor:
@@ -35,7 +35,7 @@ class LogSigmoid(Module):
         return log_sigmoid(x)
 
 
-class Tanh(Module):
+class Tanh(Record):
     """The hyperbolic tangent."""
 
     def forward(self, x: Any) -> Tensor:
@@ -43,7 +43,7 @@ class Tanh(Module):
         return tanh(x)
 
 
-class Softplus(Module):
+class Softplus(Record):
     """log(1 + exp(beta * x)) / beta, as accurate for large x without a threshold."""
 
     beta: float = 1.0
@@ -62,7 +62,7 @@ def softsign(x: Any, /) -> Tensor:
     return where(infinite, sign(x), finite / (1.0 + abs(finite)))
 
 
-class Softsign(Module):
+class Softsign(Record):
     """x / (1 + |x|)."""
 
     def forward(self, x: Any) -> Tensor:
@@ -70,7 +70,7 @@ class Softsign(Module):
         return softsign(x)
 
 
-class SiLU(Module):
+class SiLU(Record):
     """x * sigmoid(x)."""
 
     def forward(self, x: Any) -> Tensor:
@@ -78,7 +78,7 @@ class SiLU(Module):
         return silu(x)
 
 
-class GELU(Module):
+class GELU(Record):
     """x times the probability that a standard normal number is below it; "tanh" estimates it."""
 
     approximate: Literal["none", "tanh"] = "none"
@@ -96,7 +96,7 @@ def mish(x: Any, /) -> Tensor:
     return bounded * tanh(softplus(x))
 
 
-class Mish(Module):
+class Mish(Record):
     """x * tanh(log(1 + exp(x)))."""
 
     def forward(self, x: Any) -> Tensor:

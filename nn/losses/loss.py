@@ -22,13 +22,14 @@ from ...frontend.handle import Handle
 from ...frontend.tensor import Tensor
 from ...frontend.unseen import looked_at
 from ..arguments import one_of
-from ..module import Buffer, Module
+from ..module import Buffer
+from ..record import Record
 
 Reduction = Literal["mean", "sum", "none"]
 REDUCTIONS = ("mean", "sum", "none")
 
 
-class Loss(Module):
+class Loss(Record):
     """A loss function as a module: its fields are the settings of the function.
 
     Tensors among them, such as the weights of classes, are no parameters.

@@ -84,12 +84,6 @@ class RNNCell(_Cell):
 class GRUCell(_Cell):
     """A gated recurrent unit; the reset gate is applied after the product, as in PyTorch."""
 
-    def __init__(
-        self, input_size: int, hidden_size: int, bias: bool = True, *,
-        key: Any = None, dtype: Any = None,
-    ) -> None:  # fmt: skip
-        super().__init__(input_size, hidden_size, bias, key=key, dtype=dtype)
-
     @property
     def recurrence(self) -> Recurrence:
         """What a step does."""
@@ -102,12 +96,6 @@ class GRUCell(_Cell):
 
 class LSTMCell(_Cell):
     """A cell of long short-term memory: its state is a pair, of which the first is the output."""
-
-    def __init__(
-        self, input_size: int, hidden_size: int, bias: bool = True, *,
-        key: Any = None, dtype: Any = None,
-    ) -> None:  # fmt: skip
-        super().__init__(input_size, hidden_size, bias, key=key, dtype=dtype)
 
     @property
     def recurrence(self) -> Recurrence:

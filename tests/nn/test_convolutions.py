@@ -79,6 +79,7 @@ def test_gradients() -> None:
 
 def test_parameters_have_the_shapes_of_pytorch() -> None:
     layer = nn.Conv2d(4, 6, (3, 2), groups=2)
+    assert layer.bias is not None
     assert (layer.weight.shape, layer.bias.shape) == ((6, 2, 3, 2), (6,))
     assert float(abs(layer.weight).max()) <= 1 / np.sqrt(2 * 3 * 2)
     turned = nn.ConvTranspose3d(4, 6, (1, 2, 3), groups=2, bias=False)

@@ -74,7 +74,7 @@ NAN = [float("nan"), np.float32("nan"), complex("nan"), (1, float("nan"))]
 @pytest.mark.parametrize("number", NAN, ids=repr)
 def test_settings_that_are_no_numbers_make_one_structure(number: Any) -> None:
     structures = [bs.tree_flatten(Scaled(3, each))[1] for each in (number, copy.deepcopy(number))]
-    again = type(number)(number) if not isinstance(number, tuple) else (1, float("nan"))
+    again: Any = type(number)(number) if not isinstance(number, tuple) else (1, float("nan"))
     assert {*structures, bs.tree_flatten(Scaled(3, again))[1]} == {structures[0]}
 
 

@@ -12,7 +12,7 @@ from brimstone.runtime.steps import STATISTICS
 from kit.mistakes import Mistake, check
 from kit.sequences import Array, arrays_of, check_slopes, drawn, spread
 
-SIZES = {"input_size": 3, "hidden_size": 4}
+SIZES: dict[str, Any] = {"input_size": 3, "hidden_size": 4}
 Weights = dict[str, Array]
 
 

@@ -29,7 +29,7 @@ SIZES: dict[str, tuple[Callable[[], Any], str]] = {
     "a head": (lambda: nn.GroupedQueryAttention(8, 4, head_dim=0), "`head_dim` is at least 1"),
     "a context": (lambda: nn.CrossAttention(8, 0, 4), "`context_dim` is at least 1"),
     "what is hidden": (lambda: nn.GatedFeedForward(4, 0), "`hidden_size` is at least 1"),
-    "a loss": (lambda: nn.MSELoss("average"), "MSELoss: reduction is one of 'mean', 'sum', 'none'"),
+    "a loss": (lambda: nn.MSELoss("average"), "MSELoss: reduction is one of 'mean', 'sum', 'none'"),  # pyright: ignore[reportArgumentType]
     "a divergence": (lambda: nn.KLDivLoss(reduction="batch"), "'none', 'batchmean'"),  # pyright: ignore[reportArgumentType]
 }  # fmt: skip
 
