@@ -76,9 +76,9 @@ def drawn(**off: float) -> dict[str, list[float]]:
 @pytest.mark.parametrize(
     ("off", "within"),
     [
-        ({"ours": 0.2, "shifted": 0.0, "wide": 0.125}, True),
-        ({"ours": 0.2, "shifted": 0.125, "wide": 0.0}, True),
-        ({"ours": 0.3, "shifted": 0.125, "wide": 0.125}, False),
+        ({"ours": 0.4, "shifted": 0.0, "wide": 0.125}, True),
+        ({"ours": 0.4, "shifted": 0.125, "wide": 0.0}, True),
+        ({"ours": 0.6, "shifted": 0.125, "wide": 0.125}, False),
         ({"ours": float("nan"), "shifted": 0.125, "wide": 0.125}, False),
     ],
     ids=["as f64", "as one unit", "further", "no number"],
