@@ -43,6 +43,8 @@ def pad(x: Any, widths: Any, /, mode: str = "constant", value: Any = 0) -> Tenso
     if mode == "constant":
         return wrap(_constant(node, pairs, value))
     for axis, (before, after) in enumerate(pairs):
+        if before == after == 0:
+            continue
         if before < 0 or after < 0:
             problem = f"axis {axis} gets {before} and {after} elements, and {mode} cannot take away"
             fail(ArgumentError, "pad", problem, x)

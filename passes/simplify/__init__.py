@@ -14,11 +14,14 @@ from .control import CONTROL
 from .conversions import CONVERSIONS
 from .gaps import GAPS
 from .logic import LOGIC
+from .nothing import NOTHING
 from .reductions import REDUCTIONS
 from .views import VIEWS
 from .windows import WINDOWS
 
-SIMPLIFY = Rules(ARITHMETIC, LOGIC, CONVERSIONS, VIEWS, WINDOWS, GAPS, REDUCTIONS, CONTROL)
+SIMPLIFY = Rules(
+    NOTHING, ARITHMETIC, LOGIC, CONVERSIONS, VIEWS, WINDOWS, GAPS, REDUCTIONS, CONTROL
+)
 
 
 @pipeline_pass("simplify")

@@ -18,6 +18,7 @@ LAYERS: dict[str, tuple[Made, tuple[int, ...], tuple[int, ...]]] = {
     "largest": (nn.MaxPool2d(3, 2, ceil_mode=True), (0, 4, 5, 6), (0, 4, 2, 3)),
     "means": (nn.AdaptiveAvgPool2d((2, None)), (0, 4, 5, 6), (0, 4, 2, 6)),
     "border": (nn.CircularPad1d((2, 1)), (0, 4, 5), (0, 4, 8)),
+    "mirror": (nn.ReflectionPad1d((2, 1)), (0, 4, 5), (0, 4, 8)),
     "columns": (nn.Unfold((2, 3)), (0, 4, 5, 6), (0, 24, 16)),
     "images": (nn.Fold((5, 6), (2, 3)), (0, 24, 16), (0, 4, 5, 6)),
     "pixels": (nn.PixelShuffle(2), (0, 8, 2, 3), (0, 2, 4, 6)),
@@ -49,3 +50,9 @@ def test_a_mask_of_no_sequences_or_no_queries(taken: tuple[int, int]) -> None:
     x, mask = bs.zeros((batch, length, 4)), bs.zeros((batch * 2, length, length), dtype=bool)
     attended = nn.MultiHeadAttention(4, 2, key=KEY)(x, attn_mask=mask)
     assert attended.shape == (batch, length, 4)
+
+
+def test_a_loss_that_counts_along_rows_of_no_examples() -> None:
+    wanted = bs.zeros((0, 4), dtype="int64")
+    slopes = bs.grad(lambda x: nn.multilabel_margin_loss(x, wanted, reduction="sum"))
+    assert slopes(bs.zeros((0, 4))).tolist() == []
