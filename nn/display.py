@@ -7,6 +7,7 @@ Never: a value of a tensor.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from html import escape
 from math import prod
 from typing import Any
@@ -75,6 +76,10 @@ def _shown(value: Any) -> str:
     """A tensor by its dtype and shape, a function by its name, anything else as Python shows it."""
     if isinstance(value, Handle):
         return described(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        shown = [each.name for each in fields(value) if each.repr]
+        inside = [f"{name}={_shown(getattr(value, name))}" for name in shown]
+        return f"{type(value).__name__}({', '.join(inside)})"
     container = named(value)
     if container:
         return f"[{', '.join([_shown(child) for _, child in container])}]"

@@ -1,5 +1,7 @@
 """Parameters by path, freezing, weights in and out, what a model looks like."""
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -94,6 +96,24 @@ def test_it_shows_shapes_and_counts(model: Any) -> None:
     ]
     assert repr(model[0]) == "Linear(weight=float32[4, 3], bias=float32[4])  # 16 parameters"
     assert "24 parameters" in model._repr_html_()
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Settings, one of which is too long to be shown."""
+
+    width: int
+    curve: Callable[[Any], Any] = bs.relu
+    names: tuple[str, ...] = field(default=("ape", "bee"), repr=False)
+
+
+def test_it_shows_the_names_of_settings_in_dataclasses() -> None:
+    class Sized(nn.Module):
+        def __init__(self, sizes: Sizes) -> None:
+            self.sizes, self.more = sizes, (sizes,)
+
+    shown = "Sizes(width=3, curve=relu)"
+    assert repr(Sized(Sizes(3))) == f"Sized(sizes={shown}, more=[{shown}])  # 0 parameters"
 
 
 def test_a_summary_has_a_line_a_module(model: Any) -> None:
