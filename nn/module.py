@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 from abc import ABCMeta
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from inspect import Signature, get_annotations, signature
 from typing import TYPE_CHECKING, Any, Self
 
@@ -71,6 +72,9 @@ class Module(metaclass=_Making):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        if cls.__dict__.get("__slots__"):
+            problem = "a module's attributes are found in its `__dict__`, and `__slots__` are not"
+            fail(ArgumentError, cls.__name__, problem, hint="leave `__slots__` out")
         written = [base for base in cls.__mro__[:-1] if "__init__" in base.__dict__]
         is_told = get_annotations(cls) or "__post_init__" in cls.__dict__
         if is_told and all(["__dataclass_fields__" in base.__dict__ for base in written]):
@@ -200,6 +204,10 @@ class Module(metaclass=_Making):
             value = value.tensor
         object.__setattr__(self, name, value)
 
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        # Copies find this before anything is set, and before a `__getattr__` that reads attributes.
+        vars(self).update(state)
+
     def __delattr__(self, name: str) -> None:
         _marks(self, name).discard(name)
         object.__delattr__(self, name)
@@ -242,7 +250,29 @@ def _freeze(module: Module, like: Content | None = None) -> None:
             problem = f"the buffer {name} is a module, or has such"
             hint = "`module.freeze()` is a module whose parameters are not trained"
             fail(ArgumentError, type(module).__name__, problem, hint=hint)
+    for name, value in settings:
+        if _hides(value):
+            problem = f"the attribute {name} is no module, and has tensors or modules inside"
+            hint = (
+                "keep these as attributes, and bind or wrap them in `forward`; else no change of "
+            )
+            hint += "the model would reach them"
+            fail(ArgumentError, type(module).__name__, problem, hint=hint)
     own[FORM] = form_of(Content(type(module), children, settings, buffers, frozen))
+
+
+def _hides(value: Any) -> bool:
+    """Whether there are tensors or modules in a set, or in a function bound to or made of them."""
+    if isinstance(value, Handle | Module):
+        return True
+    inside: Sequence[Any] = ()
+    if isinstance(value, frozenset | tuple):
+        inside = [*value]
+    elif isinstance(value, partial):
+        inside = [value.func, *value.args, *value.keywords.values()]
+    elif callable(value) and not isinstance(value, type):
+        inside = [getattr(value, "__self__", None), getattr(value, "__wrapped__", None)]
+    return any([_hides(each) for each in inside])
 
 
 def _is_child(value: Any) -> bool:
@@ -250,6 +280,10 @@ def _is_child(value: Any) -> bool:
     if isinstance(value, _Marked):
         problem = "a buffer is an attribute of a module, and no part of one"
         fail(ArgumentError, "Buffer", problem, hint="mark the whole: `nn.Buffer([x, y])`")
+    if isinstance(value, Module) and FORM not in vars(value):
+        problem = "a part of the model is still being made, so it would be a part of itself"
+        hint = "a model is a tree: give parts what they need of the whole when they are called"
+        fail(ArgumentError, type(value).__name__, problem, hint=hint)
     if value is None or isinstance(value, Handle | Module):
         return value is not None
     container = container_of(type(value))
