@@ -10,19 +10,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple, NoReturn
 
+from ..ir import dtypes as ir
 from ..ir import tensor as ops
 from .errors import ShapeError, fail
 from .exact import exact
 from .handle import Handle, wrap
-from .node import Node, record
-from .tree import container_of, flatten
+from .node import Argument, Node, record
+from .tree import container_of, flatten, tree_map
 
 
 class Place(NamedTuple):
-    """An attribute of an object that is part of some tree."""
+    """An attribute of an object that is part of some tree.
+
+    `constant` says that no derivative flows through what is left for it.
+    """
 
     owner: Any
     name: str
+    constant: bool = False
 
     def __str__(self) -> str:
         return f"{type(self.owner).__name__}.{self.name}"
@@ -66,6 +71,27 @@ def either(one: Any, other: Any) -> Any:
     return None if one is None or other is None else one | other
 
 
+def is_constant(value: Any) -> bool:
+    """Whether no derivative flows through the tensors of a value, as far as they tell."""
+    pending = [leaf.node for leaf in flatten(value)[0] if isinstance(leaf, Handle)]
+    known = set[Node]()
+    while pending:
+        node = pending.pop()
+        jumps = not isinstance(node.type, tuple) and node.type.dtype not in ir.INEXACT
+        if node in known or jumps or node.cls is ops.StopGradient:
+            continue
+        if node.tracked or node.cls is Argument:
+            return False
+        known.add(node)
+        pending += node.operands
+    return True
+
+
+def constant(value: Any) -> Any:
+    """The tensors of a value as constants for derivatives, which keep no history."""
+    return tree_map(_constant, value)
+
+
 def parts_of(tree: Any) -> Iterator[Any]:
     """The objects in a tree that have attributes, outer ones first."""
     return (made for made, _ in counterparts(tree, tree))
@@ -86,6 +112,14 @@ def counterparts(made: Any, original: Any) -> Iterator[tuple[Any, Any]]:
         yield made, original
     for pair in zip(container.open(made)[0], container.open(original)[0], strict=False):
         yield from counterparts(*pair)
+
+
+def _constant(leaf: Any) -> Any:
+    if not isinstance(leaf, Handle):
+        return leaf
+    node = record(ops.StopGradient, (leaf.node,))
+    node.tracked = False
+    return wrap(node)
 
 
 def _chosen(place: Place, when: Node, one: Any, other: Any) -> Any:

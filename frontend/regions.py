@@ -16,7 +16,7 @@ from .errors import TracedValueError, fail
 from .function import StandIn, Traced, call, of_leaves, trace
 from .functions.common import filled
 from .handle import Handle, wrap
-from .left import Left, Place, chosen, counterparts, parts_of
+from .left import Left, Place, chosen, constant, counterparts, is_constant, parts_of
 from .node import Node
 from .tree import flatten
 from .updates import Updates, collected, collecting, is_wanted, leave
@@ -50,7 +50,7 @@ class Gathered:
             found.alias((args, kwargs), self.outside)
             result = self.function(*args, **kwargs)
         left = found.left if self.is_wanted else []
-        self.places = [each.place for each in left]
+        self.places = [each.place._replace(constant=is_constant(each.value)) for each in left]
         return result, [(each.value, each.when) for each in left]
 
     def hand_on(self, values: Sequence[Pair]) -> None:
@@ -94,7 +94,8 @@ class Gathered:
 
 def hand_on(places: Sequence[Place], values: Sequence[Pair]) -> None:
     """Leave values for places where they have become results of a region."""
-    for place, (value, when) in zip(places, values, strict=True):
+    for place, pair in zip(places, values, strict=True):
+        value, when = constant(pair) if place.constant else pair
         leave(place.owner, place.name, value, when)
 
 
@@ -157,7 +158,8 @@ def balanced(branches: Sequence[Branch], like: Sequence[StandIn]) -> list[Branch
         for each in lefts[1:]:
             chosen(each.place, no(), lefts[0].value, each.value)
         always = len(lefts) == len(branches) and all([each.when is None for each in lefts])
-        wanted.append(lefts[0]._replace(when=None if always else no()))
+        place = lefts[0].place._replace(constant=all([each.place.constant for each in lefts]))
+        wanted.append(Left(place, lefts[0].value, None if always else no()))
     return [each.leaving(wanted, like) for each in branches]
 
 

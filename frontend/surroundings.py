@@ -18,7 +18,7 @@ from .blocks import Blocks
 from .functions.keys import fold_in
 from .generator import each_time
 from .handle import wrap
-from .left import Left, Place, parts_of
+from .left import Left, Place, is_constant, parts_of
 from .regions import Pair, hand_on
 from .trace import current_trace
 from .updates import Updates, collecting, uncollected
@@ -94,12 +94,13 @@ class Whose:
         owners = [each.place.owner for each in left]
         self.owners = [numbers.get(id(owner), owner) for owner in owners]
         self.names = [each.place.name for each in left]
+        self.constant = [is_constant(each.value) for each in left]
 
     def places(self, arguments: Any) -> list[Place]:
         """The places, when the arguments are these."""
         parts = [*parts_of(arguments)]
         owners = [parts[each] if isinstance(each, int) else each for each in self.owners]
-        return [Place(*each) for each in zip(owners, self.names, strict=True)]
+        return [Place(*each) for each in zip(owners, self.names, self.constant, strict=True)]
 
 
 class Handed(NamedTuple):

@@ -374,3 +374,22 @@ def test_derivatives_alone_drop_what_regions_leave() -> None:
         assert bs.jvp(loss, (ROWS,), (ROWS,))[1].item() == 34.0
         assert bs.grad(lambda x: bs.checkpoint(model)(x).sum())(ROWS)[0, 0].item() == 2.0
         assert context.updated(model) is model
+
+
+REGIONS: dict[str, Any] = {
+    "scan": lambda norm, x: bs.scan(lambda c, _: (c + norm(x).sum(), None), x.sum(), length=2)[0],
+    "cond": lambda norm, x: bs.cond(x.sum() > 0, norm, bs.abs, x).sum(),
+    "nested": lambda norm, x: bs.checkpoint(lambda x: bs.cond(YES, norm, bs.abs, x))(x).sum(),
+    "jit": lambda norm, x: bs.jit(norm)(x).sum(),
+}
+
+
+@pytest.mark.parametrize("region", REGIONS)
+def test_means_keep_no_history_and_other_values_keep_theirs(region: str) -> None:
+    weight, norm, latest = bs.tensor([1.0, 2.0], requires_grad=True), nn.BatchNorm1d(2), Latest()
+    with nn.training() as context:
+        REGIONS[region](norm, weight * ROWS)
+        assert not any([each.requires_grad for each in context.updated(norm).buffers().values()])
+        bs.scan(lambda carry, row: (carry, latest(row * weight).sum()), 0.0, ROWS)
+        slope = (context.updated(latest).kept ** 2).sum().backward()[weight]
+    assert slope.tolist() == [0.0, 100.0]
