@@ -1,6 +1,7 @@
 """What blocks of `with` say to the functions that run in them.
 
-Comes in: values, as blocks begin. Goes out: the value of the innermost block of this thread.
+Comes in: values, as blocks begin. Goes out: the value of the innermost block of this thread, or of
+this task of `asyncio`.
 Never: what a block said after it has ended, in whichever order they end: a generator leaves its
 blocks when somebody ends it.
 """
@@ -9,27 +10,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import local
+from contextvars import ContextVar
 from typing import Any
 
 
-class Blocks(local):
-    """The blocks that this thread is in; each has an entry of its own."""
+class Blocks:
+    """The blocks that a thread or a task is in; each has an entry of its own."""
 
-    def __init__(self) -> None:
-        self._entries: list[list[Any]] = []
+    def __init__(self, name: str) -> None:
+        self._entries: ContextVar[tuple[list[Any], ...]] = ContextVar(name, default=())
 
     @property
     def innermost(self) -> Any:
         """What the innermost block says; None outside of all."""
-        return self._entries[-1][0] if self._entries else None
+        entries = self._entries.get()
+        return entries[-1][0] if entries else None
 
     @contextmanager
     def saying(self, value: Any) -> Iterator[None]:
         """While the block runs, it says this."""
-        entries, entry = self._entries, [value]
-        entries.append(entry)
+        entry = [value]
+        self._entries.set((*self._entries.get(), entry))
         try:
             yield
         finally:
-            entries[:] = [each for each in entries if each is not entry]
+            entries = self._entries.get()
+            self._entries.set(tuple([each for each in entries if each is not entry]))

@@ -53,8 +53,8 @@ class Surroundings:
         return crc32(f"{name} {self.counts[name]}".encode())
 
 
-_SURROUNDINGS = Blocks()
-_WAITING = Blocks()
+_SURROUNDINGS = Blocks("surroundings")
+_WAITING = Blocks("waiting")
 """What surrounds the compiled function that is being called: inside it begins anew."""
 
 

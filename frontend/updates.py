@@ -78,7 +78,7 @@ class Updates:
         return region if found is self else ""
 
 
-_COLLECTING = Blocks()
+_COLLECTING = Blocks("collecting")
 _DROPPING = ("grad", "vjp", "jvp", "linearize")
 """Transformations that only give derivatives: values that are left inside are dropped."""
 

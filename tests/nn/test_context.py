@@ -1,5 +1,6 @@
 """Training and inference are said around calls; updates come out of every transformation."""
 
+import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -342,3 +343,22 @@ def test_all_columns_of_a_jacobian_are_of_the_same_noise(key: Any) -> None:
     with nn.training(key):
         for jacobian in (bs.jacfwd, bs.jacrev):
             assert len(set(jacobian(scaled)(X).tolist())) == 1
+
+
+def test_tasks_that_take_turns_have_contexts_of_their_own() -> None:
+    async def asked(other: asyncio.Event, own: asyncio.Event) -> bool:
+        own.set()
+        await other.wait()
+        return nn.is_training()
+
+    async def trained(other: asyncio.Event, own: asyncio.Event) -> bool:
+        with nn.training(0):
+            return await asked(other, own)
+
+    async def together() -> list[bool]:
+        one, other = asyncio.Event(), asyncio.Event()
+        with nn.training(1):
+            inherited = asyncio.create_task(asked(one, other))
+        return await asyncio.gather(trained(other, one), asked(one, other), inherited)
+
+    assert asyncio.run(together()) == [True, False, True]
