@@ -8,7 +8,7 @@ Never: a value of a tensor.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
@@ -46,16 +46,31 @@ def leaves(tree: Any) -> Iterator[Leaf]:
 def params(tree: Any, pattern: str = "", frozen: bool = False) -> dict[str, Any]:
     """The parameters that are trained, by path; with `frozen` the others, too."""
     wanted = re.compile(pattern)
-    return {
-        each.path: each.tensor
-        for each in leaves(tree)
-        if not each.is_buffer and (frozen or not each.is_frozen) and wanted.search(each.path)
-    }
+    return by_path(
+        "params",
+        [
+            each
+            for each in leaves(tree)
+            if not each.is_buffer and (frozen or not each.is_frozen) and wanted.search(each.path)
+        ],
+    )
 
 
 def buffers(tree: Any) -> dict[str, Any]:
     """The tensors that are no parameters, by path."""
-    return {each.path: each.tensor for each in leaves(tree) if each.is_buffer}
+    return by_path("buffers", [each for each in leaves(tree) if each.is_buffer])
+
+
+def by_path(operation: str, found: Iterable[Leaf]) -> dict[str, Any]:
+    """Tensors by path, none of which takes another one's place."""
+    made: dict[str, Any] = {}
+    for each in found:
+        if each.path in made:
+            problem = f"two tensors have the path {each.path}"
+            hint = "give dicts keys that differ as text, and have no dots"
+            fail(ArgumentError, operation, problem, hint=hint)
+        made[each.path] = each.tensor
+    return made
 
 
 def with_frozen(module: Module, pattern: str, wanted: bool) -> Any:

@@ -13,7 +13,7 @@ from ..frontend.errors import ArgumentError, described, fail
 from ..frontend.functions.creation import asarray
 from ..frontend.handle import Handle
 from .module import Module
-from .parameters import leaves, rebuilt
+from .parameters import by_path, leaves, rebuilt
 
 LISTED = 20
 """How many problems a message lists."""
@@ -21,14 +21,7 @@ LISTED = 20
 
 def state_dict(module: Module) -> dict[str, Any]:
     """All tensors by path, parameters and buffers."""
-    found: dict[str, Any] = {}
-    for each in leaves(module):
-        if each.path in found:
-            problem = f"two tensors have the path {each.path}"
-            hint = "give dicts keys that differ as text, and have no dots"
-            fail(ArgumentError, "state_dict", problem, hint=hint)
-        found[each.path] = each.tensor
-    return found
+    return by_path("state_dict", leaves(module))
 
 
 def loaded(module: Module, tensors: Mapping[str, Any], strict: bool = True) -> Any:

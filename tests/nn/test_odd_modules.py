@@ -100,6 +100,14 @@ def test_copies_compute_the_same(make: Any) -> None:
         assert bool(bs.allclose(bs.jit(lambda model: model(X))(each), model(X)))
 
 
+def test_no_parameter_takes_the_place_of_another_one_of_its_path() -> None:
+    model = Holds({1: bs.ones(1), "1": bs.ones(2)})
+    for ask in (model.params, model.state_dict):
+        with pytest.raises(bs.ArgumentError, match=r"two tensors have the path part\.1"):
+            ask()
+    assert model.buffers() == {}
+
+
 def test_a_module_may_call_itself() -> None:
     class Recursive(nn.Module):
         def __init__(self) -> None:
