@@ -359,6 +359,6 @@ def test_tasks_that_take_turns_have_contexts_of_their_own() -> None:
         one, other = asyncio.Event(), asyncio.Event()
         with nn.training(1):
             inherited = asyncio.create_task(asked(one, other))
-        return await asyncio.gather(trained(other, one), asked(one, other), inherited)
+        return [*await asyncio.gather(trained(other, one), asked(one, other), inherited)]
 
     assert asyncio.run(together()) == [True, False, True]
