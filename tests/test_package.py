@@ -64,6 +64,22 @@ def test_names_are_listed_and_unknown_ones_refused() -> None:
 def test_import_loads_nothing_heavy() -> None:
     heavy = {"torch", "triton", "onnx", "llvmlite", "cffi"}
     assert not heavy & modules_after("import brimstone, brimstone.runtime")
+    heavy = {"torch", "triton", "onnx", "rich", "textual", "PIL", "brimstone.train.metrics"}
+    assert not heavy & modules_after("import brimstone.train")
+
+
+def test_parts_of_training_load_when_used() -> None:
+    assert {"Learner", "log", "metrics", "render"} <= set(dir(brimstone.train))
+    for part, code in (
+        ("render", "from brimstone.train import render"),
+        ("log", "from brimstone import train; train.log.CsvLog"),
+        ("metrics", "from brimstone import train; train.metrics.AUROC"),
+    ):
+        assert f"brimstone.train.{part}" in modules_after(code)
+    with pytest.raises(
+        AttributeError, match=r"module 'brimstone\.train' has no attribute 'nothing'"
+    ):
+        brimstone.train.nothing  # noqa: B018  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def test_imported_from_where_it_was_installed() -> None:
