@@ -171,7 +171,7 @@ class Learner:
         if origin is None:
             return "all is finite when it is computed again"
         if origin.operation.startswith("model"):  # an argument, and no operation
-            return f"{origin}, since the gradients of an earlier step were not finite, or too large"
+            return f"{origin}, as an update before has made it, or as it was given"
         return str(origin)
 
     @cached_property
