@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
+from inspect import getattr_static
 from itertools import islice
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -31,13 +32,15 @@ WORTHWHILE = 4
 class Kind:
     """What a tree of tensors is but for their values; equal kinds are one object.
 
-    The device is None where there are no leaves.
+    The device is None where there are no leaves. `container` is how the tree was taken apart, even
+    if its class has been registered anew since.
     """
 
-    __slots__ = ("_children", "device", "structure", "types")
+    __slots__ = ("_children", "container", "device", "structure", "types")
 
     def __init__(self, structure: Structure, types: tuple[Any, ...], device: Device | None) -> None:
         self.structure, self.types, self.device = structure, types, device
+        self.container = container_of(structure.cls) if structure.cls else None
         self._children: tuple[Kind, ...] | None = None
 
     @property
@@ -123,6 +126,8 @@ class LazyDict(dict[str, Any]):
                 dict.update(self, zip(keys, self.bundle.children(), strict=True))
                 self.bundle = None
 
+    fromkeys = dict.fromkeys  # pyright: ignore[reportAssignmentType]
+
     def __reduce_ex__(self, protocol: Any) -> Any:
         self.fill()
         return dict, (list(dict.items(self)),)
@@ -132,7 +137,9 @@ def _filled_first(name: str) -> Any:
     inherited = getattr(dict, name)
 
     def method(self: LazyDict, *args: Any, **kwargs: Any) -> Any:
-        self.fill()
+        for each in (self, *args):  # what it is compared with may be lazy, too
+            if type(each) is LazyDict:
+                each.fill()
         return inherited(self, *args, **kwargs)
 
     method.__name__ = name
@@ -190,11 +197,13 @@ def _lazy_class(cls: type) -> type:
 
 def _named(bundle: Bundle) -> Iterable[tuple[str, Any]]:
     """The children of a tree, with their names."""
-    structure = bundle.kind.structure
-    container = container_of(structure.cls) if structure.cls else None
-    assert container is not None
-    names = container.names(structure.static, len(structure.children))
-    return zip(names, bundle.children(), strict=True)
+    return zip(_names(bundle.kind), bundle.children(), strict=True)
+
+
+def _names(kind: Kind) -> Sequence[str]:
+    """What the children are called."""
+    assert kind.container is not None
+    return kind.container.names(kind.structure.static, len(kind.structure.children))
 
 
 class Maker(NamedTuple):
@@ -232,22 +241,28 @@ def _lazily(kind: Kind, inner: bool) -> Callable[[Bundle], Any] | None:
         return None
     if structure.cls is dict:
         return LazyDict
-    settings = None if inner else _settings(structure)
+    settings = None if inner else _settings(kind)
     if settings is None or structure.cls is None:
         return None
     return partial(_lazy_instance, _lazy_class(structure.cls), settings)
 
 
-def _settings(structure: Structure) -> dict[str, Any] | None:
+def _settings(kind: Kind) -> dict[str, Any] | None:
     """The attributes of a tree that are no children, if those are attributes of plain instances,
-    which may change their class."""
-    cls: Any = structure.cls
-    container = container_of(cls)
+    which may change their class, and nothing in that class takes them in."""
+    cls, container = kind.structure.cls, kind.container
     if container is None or container.settings is None:
         return None
     if hasattr(cls, "__slots__") or hasattr(cls, "__getattr__"):
         return None
-    return container.settings(structure.static)
+    settings = container.settings(kind.structure.static)
+    names = (*_names(kind), *settings)
+    return None if any([_is_set_by(cls, name) for name in names]) else settings
+
+
+def _is_set_by(cls: Any, name: str) -> bool:
+    """Whether a class says what happens when an attribute is set, as one with a property does."""
+    return hasattr(getattr_static(cls, name, None), "__set__")
 
 
 def _lazy_instance(cls: type, settings: dict[str, Any], bundle: Bundle) -> Any:

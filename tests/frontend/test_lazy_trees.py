@@ -1,6 +1,10 @@
 """Trees of results that nobody has looked into are handed on as they are."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
+
+import pytest
 
 import brimstone as bs
 from brimstone import nn, train
@@ -53,3 +57,57 @@ def test_a_learner_looks_into_no_state() -> None:
     assert isinstance(report.loss.item(), float)
     assert bundle_of(before) is not None, "it was looked into"
     assert state.step.item() == 3
+
+
+class Hidden:
+    """An attribute that is kept under another name."""
+
+    def __get__(self, owner: Any, cls: Any) -> Any:
+        return 0 if owner is None else owner.kept
+
+    def __set__(self, owner: Any, value: Any) -> None:
+        vars(owner)["kept"] = value
+
+
+@dataclass
+class Row:
+    """Four results."""
+
+    a: Any = None
+    b: Any = None
+    c: Any = None
+    d: Any = None
+
+
+@dataclass
+class HiddenRow(Row):
+    """A row, the first of which goes through a descriptor."""
+
+    a: Any = Hidden()
+
+
+def spread(make: Callable[..., Any]) -> Any:
+    """What a compiled function makes of four numbers."""
+    return bs.jit(lambda x: make(a=x, b=x + 1, c=x + 2, d=x + 3))(bs.asarray(4.0))
+
+
+def test_dicts_that_nobody_has_looked_into_are_compared() -> None:
+    assert spread(dict) == spread(dict)
+    assert (spread(dict) != spread(dict)) is False
+    assert {**spread(dict)} == spread(dict)
+
+
+@pytest.mark.parametrize("of", [type, lambda made: made], ids=["class", "object"])
+def test_a_dict_of_other_keys_is_a_plain_one(of: Callable[[Any], Any]) -> None:
+    assert of(spread(dict)).fromkeys(["z"], 1) == {"z": 1}
+
+
+def test_what_a_class_does_with_attributes_is_done() -> None:
+    assert spread(HiddenRow).a.item() == 4.0
+
+
+def test_a_tree_whose_class_is_registered_later_has_its_attributes() -> None:
+    made = spread(Row)
+    bs.register_tree(Row, lambda row: (vars(row).values(), None), lambda _, values: Row(*values))
+    assert made.b.item() == 5.0
+    assert vars(made).keys() == {"a", "b", "c", "d"}
