@@ -27,12 +27,12 @@ class Stretch:
 def plan_columns(kernel: Kernel, loops: Sequence[Loop]) -> tuple[list[Stretch], list[list[Node]]]:
     """The stretches, and what each loop reads that a stretch has kept; `loops` compute no more of
     it themselves."""
-    reduced = {*kernel.space.reduced}
+    reduced, column = {*kernel.space.reduced}, len(kernel.space.sizes) - 1
     kept: dict[Node, None] = {}
     read: list[list[Node]] = []
     for loop in loops:
         wide = [node for node in loop.computed if reduced & {*node.axes}]
-        mine = dict.fromkeys(_read_by(wide, reduced))
+        mine = dict.fromkeys(_read_by(wide, reduced, column))
         roots = [*[node.operands[0] for node in loop.reductions], *[o.node for o in loop.outputs]]
         known = {*mine, *loop.reread}
         loop.computed = dict.fromkeys(needed(kernel, roots, known))
@@ -60,10 +60,10 @@ def _fill(kernel: Kernel, stretch: Stretch, level: int, kept: dict[Node, None]) 
     stretch.finished = [node for node in kernel.nodes if node.reduces and node.level == level]
 
 
-def _read_by(nodes: Iterable[Node], reduced: set[int]) -> Iterable[Node]:
+def _read_by(nodes: Iterable[Node], reduced: set[int], column: int) -> Iterable[Node]:
     """What nodes read of each column, but for what is only loaded or is the same for all."""
     for node in nodes:
         for operand in node.operands:
-            narrow = operand.axes and not reduced & {*operand.axes}
+            narrow = column in operand.axes and not reduced & {*operand.axes}
             if narrow and (operand.level or operand.operands):
                 yield operand

@@ -55,3 +55,22 @@ def test_rows_are_summed_across(shape: tuple[int, int]) -> None:
         close(back, (d - normal * (d * normal).sum(1, keepdims=True)) / root)
         close(products, (dy * normal).sum(0))
         close(most, dy.max(0))
+
+
+@bs.jit
+def weighted(x: Any, weight: Any) -> Any:
+    each = x * bs.exp(weight)[:, None, None]
+    return bs.sum(each, axis=1), bs.max(each, axis=1, keepdims=True) * each, bs.argmax(each, axis=1)
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 3), (3, 20, 2049)])
+def test_what_is_the_same_for_all_columns_is_computed_with_the_rows(shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(shape)
+    x, weight = rng.standard_normal(shape), rng.standard_normal(shape[0])
+    with bs.device("cpu"):
+        given = [bs.asarray(each.astype(np.float32)) for each in (x, weight)]
+        sums, products, place = weighted(*given)
+        each = x * np.exp(weight)[:, None, None]
+        close(sums, each.sum(1))
+        close(products, each.max(1, keepdims=True) * each)
+        np.testing.assert_array_equal(place.numpy(), each.argmax(1))
