@@ -52,6 +52,11 @@ def test_a_copy_of_a_checkpoint_may_have_any_name(tmp_path: Path) -> None:
     assert tensors(train.load(str(copy), model())) == weights(run)
 
 
+def test_a_run_may_be_called_as_checkpoints_are(tmp_path: Path) -> None:
+    run = trained(tmp_path / "step-1")
+    assert tensors(train.load(tmp_path / "step-1", model())) == weights(run)
+
+
 def test_the_model_of_a_step(tmp_path: Path) -> None:
     trained(tmp_path)
     once = learner().fit(model(), BATCHES)

@@ -1,6 +1,7 @@
 """Checkpoints: whole or not there, damaged ones are passed over, a run goes on to the same bits."""
 
 import json
+import os
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -249,6 +250,28 @@ def test_what_killed_processes_left_is_swept_away(tmp_path: Path) -> None:
     (left / "state.safetensors").write_bytes(b"half")
     saved_twice(tmp_path)
     assert not left.exists()
+
+
+def test_a_checkpoint_that_was_about_to_be_replaced_is_put_back(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
+    last = saved_twice(tmp_path)[-1]
+    tensors, position = files.read(last)
+    rename = os.rename
+
+    def failing(source: Any, target: Any) -> None:
+        if target == last and ".before" not in str(source):
+            raise OSError("no")
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", failing)
+    with pytest.raises(OSError, match="no"):
+        files.write(last.parent, tensors, position)
+    assert files.read(last)[1] == position
+    rename(last, last.with_name(f".{last.name}.1.before.part"))  # a process was killed then
+    files.sweep(last.parent)
+    assert files.read(last)[1] == position
+    assert not [*last.parent.glob(".step*")]
 
 
 def test_a_checkpoint_of_another_model_is_refused(tmp_path: Path) -> None:

@@ -24,6 +24,8 @@ from .strategies import Record
 TENSORS, REST = "state.safetensors", "run.json"
 FORMAT = 1
 _PREFIX, _ASIDE = "step-", ".part"
+_BEFORE = f".before{_ASIDE}"
+"""How the name of a checkpoint ends whose place another one is taking."""
 
 
 class Damaged(Exception):
@@ -35,7 +37,7 @@ def write(folder: Path, arrays: Mapping[str, Any], position: Position) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"{_PREFIX}{position.step:09d}"
     aside = folder / f".{target.name}.{os.getpid()}{_ASIDE}"
-    before = aside.with_suffix(f".before{_ASIDE}")
+    before = aside.with_suffix(_BEFORE)
     shutil.rmtree(aside, ignore_errors=True)
     aside.mkdir()
     try:
@@ -52,7 +54,7 @@ def write(folder: Path, arrays: Mapping[str, Any], position: Position) -> Path:
         flush_folder(folder)
     finally:
         shutil.rmtree(aside, ignore_errors=True)
-        shutil.rmtree(before, ignore_errors=True)
+        _put_back(before, target)
     return target
 
 
@@ -122,9 +124,19 @@ def remove(checkpoint: Path) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Delete what processes that were killed have left half written."""
+    """Delete what processes that were killed have left half written; what they were about to
+    replace is put back."""
+    for before in folder.glob(f".{_PREFIX}*{_BEFORE}"):
+        _put_back(before, folder / before.name.split(".")[1])
     for left in folder.glob(f".{_PREFIX}*{_ASIDE}"):
         shutil.rmtree(left, ignore_errors=True)
+
+
+def _put_back(before: Path, target: Path) -> None:
+    """Give a checkpoint its place again, unless another one has it by now."""
+    if before.exists() and not target.exists():
+        os.rename(before, target)
+    shutil.rmtree(before, ignore_errors=True)
 
 
 def _is_named(path: Path) -> bool:

@@ -88,12 +88,12 @@ def load(
 def chosen(folder: str | Path, choice: Choice) -> Found:
     """The tensors and the position of the checkpoint that is wanted, and where it lies."""
     place = Path(folder)
+    place = place / FOLDER if (place / FOLDER).is_dir() else place
     if is_checkpoint(place):
         if choice != Choice():
             problem = f"{place} is one checkpoint, of which none is to be chosen"
             fail(ArgumentError, "load", problem, hint="give the folder of the run")
         return _the_one(place)
-    place = place / FOLDER if (place / FOLDER).is_dir() else place
     found = checkpoints(place)
     if not found:
         hint = "give the folder that `train.Saving` was given, or one checkpoint"
