@@ -6,7 +6,7 @@ takes, the gradients that have come so far among them.
 Never: one op in the place of two equal ones, whose result would be kept until it is wanted again.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TypeGuard
 
 from ...ir.builder import Builder
@@ -31,22 +31,27 @@ def _open(
     op: Checkpoint, outer: tuple[AnyValue, ...], waits: dict[Op, tuple[AnyValue, ...]]
 ) -> None:
     """Put one body in line, and those inside of it."""
-    block, before, after = op.block, op.previous, op.next
+    block, before = op.block, op.previous
     assert block is not None
     own = (*outer, *op.arguments)
     made = inline_apart(op.body, op.arguments, Builder(block, op, op.location))
+    copies = [*_between(block.first if before is None else before.next, op)]
     for old, new in zip(op.outputs, made, strict=True):
         new.name = new.name or old.name
-        replace(old, new)
+        replace(old, new)  # by which ops that follow may merge with others
     op.detach()
-    each = block.first if before is None else before.next
-    while each is not None and each is not after:
-        following = each.next
+    for each in copies:
         if _is_again(each):
             _open(each, own, waits)
         else:
             waits[each] = own
-        each = following
+
+
+def _between(first: Op | None, end: Op) -> Iterator[Op]:
+    """The ops from one up to another."""
+    while first is not None and first is not end:
+        yield first
+        first = first.next
 
 
 def _is_again(op: Op) -> TypeGuard[Checkpoint]:
