@@ -13,8 +13,8 @@ from typing import Any
 from ..ir import dtypes as ir
 from ..ir import tensor as ops
 from .errors import ArgumentError, ShapeError, expect_functions, fail
-from .function import Traced, stand_in, trace
-from .functions.common import as_node
+from .function import StandIn, Traced, stand_in, trace
+from .functions.common import as_node, filled
 from .handle import Handle, wrap
 from .node import Node, record_parts
 from .regions import Gathered, on_tensors
@@ -97,15 +97,11 @@ class custom_vjp:
             made = self.backward(rest, result)  # pyright: ignore[reportOptionalCall]
             return [wrap(node) for node in _cotangents(made, args, nodes)]
 
-        from .function import StandIn
-
         return trace("custom_vjp", run, [StandIn(type_) for type_ in (*kept, *inexact)])
 
 
 def _cotangents(made: Any, args: tuple[Any, ...], nodes: list[Node]) -> list[Node]:
     """The cotangents that a user's backward gave: one for each inexact tensor, zeros for None."""
-    from .functions.common import filled
-
     listed = made if isinstance(made, tuple | list) else (made,)
     if len(listed) != len(args):
         problem = f"backward returned {len(listed)} cotangents for {len(args)} arguments"
