@@ -57,6 +57,11 @@ def test_a_run_may_be_called_as_checkpoints_are(tmp_path: Path) -> None:
     assert tensors(train.load(tmp_path / "step-1", model())) == weights(run)
 
 
+def test_a_checkpoint_that_was_deleted_is_none(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="there is no checkpoint in "):
+        train.load(tmp_path / "step-000000004", model())
+
+
 def test_the_model_of_a_step(tmp_path: Path) -> None:
     trained(tmp_path)
     once = learner().fit(model(), BATCHES)

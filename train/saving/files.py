@@ -96,7 +96,7 @@ def checkpoints(folder: Path) -> list[Path]:
 
 def is_checkpoint(path: Path) -> bool:
     """Whether a folder is one checkpoint, by its name, or by what it holds if it has another."""
-    return _is_named(path) or (path / REST).exists()
+    return path.is_dir() and (_is_named(path) or (path / REST).exists())
 
 
 def records(found: Iterable[Path]) -> Iterator[Record]:
