@@ -42,9 +42,11 @@ class Learner:
     `targets(batch)`, such as `metrics.AUROC()`. `clip` changes the gradients before the update, as
     `train.ClipGlobalNorm(1.0)` does, and `accumulate` says over how many batches they are averaged;
     those of the last ones, if they are fewer, are not used. `precision` is that of the work;
-    parameters stay as they are. `nan` says what happens when a loss is not finite, or a gradient:
-    "raise" an error that names the operation, "skip" the batch, or "ignore" it. `plateau` lets the
-    rate of learning fall when epochs bring nothing.
+    parameters stay as they are. `nan` says what happens when a loss is not finite: "raise" an error
+    that names the operation, "skip" the batch, or "ignore" it. "skip" looks at gradients, too, and
+    so does "raise" where they are clipped or averaged; else they pass into the update one by one,
+    and what they made of a parameter is told a step later. `plateau` lets the rate of learning fall
+    when epochs bring nothing.
     """
 
     loss: Loss

@@ -33,8 +33,8 @@ Measure = Callable[[Any, Any], Any]
 class Report:
     """What one batch gave: its loss, whether that is finite, and what was measured of its outputs.
 
-    Where the Learner is to raise an error, gradients have to be finite as well; not if the loss is
-    scaled, where those that are too large are left out.
+    Where the Learner is to raise an error, and clips or averages gradients, these have to be finite
+    as well; not if the loss is scaled, where those that are too large are left out.
     `outputs` are what the loss function returned beside the loss, if somebody wants them.
     """
 
@@ -109,7 +109,7 @@ class Recipe:
         if scale is not None:
             gradients = tree_map(lambda each: divide(widened(each), scale.value), gradients)
         finite = isfinite(value)
-        if self.nan == "raise" and scale is None:
+        if self.nan == "raise" and scale is None and self._keeps_gradients:
             finite = logical_and(finite, _all_finite(gradients))
         report = self._report(value, finite, outputs, batch, state)
         sound, state = self._judged(state, finite, gradients)
@@ -123,6 +123,12 @@ class Recipe:
             assert state.good is not None
             state = replace(state, good=state.good + (1 if sound is None else sound))
         return replace(state, model=model), report, gradients, sound
+
+    @property
+    def _keeps_gradients(self) -> bool:
+        """Whether all gradients are there before the update, which else takes each as it comes:
+        to look at them would cost as much memory as they need, and more time than the update."""
+        return self.clip is not None or self.accumulate > 1
 
     def _judged(self, state: State, finite: Any, gradients: Any) -> tuple[Any, State]:
         """Whether a step's gradients may be used, and the state that remembers it."""

@@ -5,18 +5,20 @@ and its params are seen in fewer axes; axes of size 1 are gone from them.
 Never: a merge of an axis on which somebody counts, or of a parallel with a reduced one.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from math import prod
 
 from ...ir import tensor
+from ...ir.dims import Size
 from ...ir.tensor.arg_reduce import ArgReduction
-from .kernel import Kernel, Node, Param
+from .kernel import Access, Kernel, Node, Param
 from .space import FIRST, Index, Place, Space
 
-Uses = list[tuple[Place, bool]]
-"""Where a param is read or written, and whether all of it is."""
+Axes = tuple[int | None, ...]
+Uses = list[tuple[Axes, frozenset[int]]]
+"""Along which axis of the space each axis of a param is used, and which of them from end to end."""
 
 
 def order_axes(kernel: Kernel) -> None:
@@ -60,9 +62,8 @@ def merge_axes(kernel: Kernel, firsts: Iterable[int] = ()) -> Mapping[int, int]:
     sizes = tuple(prod(space.sizes[axis] for axis in group) for group in groups)
     reduced = tuple(dict.fromkeys(mapping[axis] for axis in space.reduced))
     for param in kernel.params:
-        mine = places.get(param, [])
-        if mine and all(plain for _, plain in mine):
-            _regroup(kernel, param, mine[0][0], {frozenset(group) for group in groups})
+        if param in places:
+            _regroup(kernel, param, places[param], {frozenset(group) for group in groups})
     renumber(kernel, mapping, Space(sizes, reduced))
     return mapping
 
@@ -72,10 +73,31 @@ def _accesses(kernel: Kernel) -> dict[Param, Uses]:
     found: dict[Param, Uses] = {}
     for node in kernel.nodes:
         if node.access is not None:
-            found.setdefault(node.access.param, []).append((node.access.at, node.access.plain))
+            found.setdefault(node.access.param, []).append(_use(kernel, node.access))
     for output in kernel.outputs:
-        found.setdefault(output.param, []).append((output.at, True))
+        use = _use(kernel, Access(output.param, output.at))
+        found.setdefault(output.param, []).append(use)
     return found
+
+
+def _use(kernel: Kernel, access: Access) -> tuple[Axes, frozenset[int]]:
+    """How an access uses its param, through the window if there is one. An axis of size 1 is used
+    from end to end by what is at its first place."""
+    axes: list[int | None] = []
+    whole = set[int]()
+    for at, size in enumerate(access.param.shape):
+        steps = [access.at[at]] if access.window is None else [access.window[at]]
+        if access.window is not None and steps[0].axis is not None:
+            steps.append(access.at[steps[0].axis])
+        axis = steps[-1].axis
+        axes.append(axis)
+        if axis is None:
+            ends = steps[0] == FIRST and size == 1
+        else:
+            ends = all(each.whole for each in steps) and kernel.space.sizes[axis] == size
+        if ends:
+            whole.add(at)
+    return tuple(axes), frozenset(whole)
 
 
 def _joins(kernel: Kernel, accesses: Iterable[Uses], axis: int) -> bool:
@@ -92,14 +114,26 @@ def _joins(kernel: Kernel, accesses: Iterable[Uses], axis: int) -> bool:
 
 
 def _joined(uses: Uses, axis: int) -> bool:
-    """Whether one param is always read along both axes in order, or along neither."""
-    orders = [[index.axis for index in place if index.axis is not None] for place, _ in uses]
-    wanted = [[each for each in order if each in (axis, axis + 1)] for order in orders]
-    if not any(wanted):
+    """Whether one param is always used along both axes from end to end, the second right behind the
+    first, or along neither."""
+    if not any(each in axes for axes, _ in uses for each in (axis, axis + 1)):
         return True
-    alike = all(order == orders[0] for order in orders) and all(plain for _, plain in uses)
-    first = orders[0].index(axis) if axis in orders[0] else -1
-    return alike and first >= 0 and orders[0][first : first + 2] == [axis, axis + 1]
+    axes, whole = _alike(uses)
+    if axis not in axes:
+        return False
+    first = axes.index(axis)
+    behind = first + 1
+    while behind < len(axes) and axes[behind] is None and behind in whole:
+        behind += 1
+    return axes[behind : behind + 1] == (axis + 1,) and {first, behind} <= whole
+
+
+def _alike(uses: Uses) -> tuple[Axes, frozenset[int]]:
+    """What uses of a param have in common: no axis, if they do not run along the same ones."""
+    axes, whole = uses[0]
+    if any(other != axes for other, _ in uses):
+        return (), frozenset()
+    return axes, whole.intersection(*[each for _, each in uses])
 
 
 def _counted(kernel: Kernel, node: Node) -> set[int]:
@@ -109,25 +143,50 @@ def _counted(kernel: Kernel, node: Node) -> set[int]:
     return {*kernel.space.reduced} if isinstance(node.op, ArgReduction) else set()
 
 
-def _regroup(kernel: Kernel, param: Param, place: Place, groups: set[frozenset[int]]) -> None:
+def _regroup(kernel: Kernel, param: Param, uses: Uses, groups: set[frozenset[int]]) -> None:
     """See a param with one axis for each group of axes, and none of size 1."""
+    axes, whole = _alike(uses)
     chunks: list[list[int]] = []
-    for at, index in enumerate(place):
-        if index == FIRST:
+    for at, axis in enumerate(axes):
+        if axis is None and at in whole:
             continue
-        last = place[chunks[-1][-1]] if chunks else FIRST
-        if any({last.axis, index.axis} <= group for group in groups):
+        last = chunks[-1][-1] if chunks else at
+        if last != at and {last, at} <= whole and any({axes[last], axis} <= one for one in groups):
             chunks[-1].append(at)
         else:
             chunks.append([at])
+    if not axes:
+        return
     param.shape = tuple(prod(param.shape[at] for at in chunk) for chunk in chunks)
     for node in kernel.nodes:
         if node.access is not None and node.access.param is param:
-            at = tuple(node.access.at[chunk[0]] for chunk in chunks)
-            node.access = replace(node.access, at=at)
+            node.access = _regrouped(node.access, chunks)
     for output in kernel.outputs:
         if output.param is param:
             output.at = tuple(output.at[chunk[0]] for chunk in chunks)
+
+
+def _regrouped(access: Access, chunks: Sequence[Sequence[int]]) -> Access:
+    """An access of a param that is seen with an axis for each chunk of its axes."""
+    firsts = [chunk[0] for chunk in chunks]
+    if access.window is None:
+        return replace(access, at=tuple(access.at[first] for first in firsts))
+    seen = [access.window[first] for first in firsts]
+    kept = sorted([index.axis for index in seen if index.axis is not None])
+    numbers = {axis: number for number, axis in enumerate(kept)}
+    window = tuple(
+        index if index.axis is None else replace(index, axis=numbers[index.axis]) for index in seen
+    )
+    chunk_of = {access.window[chunk[0]].axis: chunk for chunk in chunks}
+    sizes = tuple(_extent(access, chunk_of[axis]) for axis in kept)
+    at = tuple(access.at[axis] for axis in kept)
+    return replace(access, at=at, window=window, sizes=sizes)
+
+
+def _extent(access: Access, chunk: Sequence[int]) -> Size:
+    """How much of the window lies along some axes of the param, which are one from now on."""
+    axes = [index.axis for at, index in enumerate(access.window or ()) if at in chunk]
+    return prod(access.sizes[axis] for axis in axes if axis is not None)
 
 
 def renumber(kernel: Kernel, mapping: Mapping[int, int], space: Space) -> None:

@@ -3,7 +3,9 @@
 from brimstone.ir import print_module
 from brimstone.ir.func import Func, Module
 from brimstone.ir.tensor.rules import Term
-from kit.tiling import along, kernel, spread, tiled
+from kit.tiling import SYMBOLS, along, kernel, spread, tiled
+
+N, M = (SYMBOLS[name] for name in "nm")
 
 BIASED = """\
 func @k<n: 0..4096, m: 0..4096>(%x: view<2, f32, {size: [n, m], unit_stride: 1}>, \
@@ -217,3 +219,19 @@ def test_vectors_run_along_rows_whatever_is_read_once_a_row() -> None:
     )
     (text,) = print_module(Module([tiled(func, {"n": 64}).module["k"]])).split("with", 1)[1:]
     assert text.startswith(" {grid: [n], tile: {n: 64}}")
+
+
+def test_axes_are_one_beside_those_of_which_a_part_is_read() -> None:
+    """Pairs of neighbours, one of which is read; and a part of each row, seen through a window."""
+    pairs = kernel(
+        lambda x: x.apply("slice", start=(0, 0, 1), size=(N, M, 1), step=(1, 1, 1)), "n m 2 f32"
+    )
+    text = print_module(Module([tiled(pairs, {"n": 64}).module["k"]]))
+    assert "view<2, f32, {size: [m_n, 2], unit_stride: 1}>" in text
+    assert "grid: [ceildiv(m_n, 64)]" in text
+    parts = kernel(
+        lambda x: x.apply("slice", start=(0, 0, 1), size=(N, M, 2), step=(1, 1, 1)), "n m 4 f32"
+    )
+    text = print_module(Module([tiled(parts, {"n": 64}).module["k"]]))
+    assert "view<2, f32, {size: [m_n, 4], unit_stride: 1}>" in text
+    assert "grid: [m_n, 1]" in text
