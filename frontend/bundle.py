@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
-from inspect import getattr_static
 from itertools import islice
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,7 +19,7 @@ from ..ir.locations import Location
 from ..runtime.device import Device
 from .handle import wrap
 from .node import leaf
-from .tree import LEAF, Structure, container_of, remembered
+from .tree import LEAF, Structure, container_of, is_set_by, remembered
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -227,9 +226,12 @@ def maker(kind: Kind, inner: bool = False) -> Maker:
         counts = (structure.count,)
         return Maker(counts, lambda pieces, line: lazily(Bundle(kind, next(pieces), line)))
     makers = [maker(child, inner) for child in kind.children]
+    inside, static, container = [each.make for each in makers], structure.static, kind.container
+    assert container is not None
+    close = container.close
 
     def make(pieces: Iterator[Any], line: Location) -> Any:
-        return structure.close([each.make(pieces, line) for each in makers])
+        return close(static, [each(pieces, line) for each in inside])
 
     return Maker(tuple([count for each in makers for count in each.counts]), make)
 
@@ -257,12 +259,7 @@ def _settings(kind: Kind) -> dict[str, Any] | None:
         return None
     settings = container.settings(kind.structure.static)
     names = (*_names(kind), *settings)
-    return None if any([_is_set_by(cls, name) for name in names]) else settings
-
-
-def _is_set_by(cls: Any, name: str) -> bool:
-    """Whether a class says what happens when an attribute is set, as one with a property does."""
-    return hasattr(getattr_static(cls, name, None), "__set__")
+    return None if any([is_set_by(cls, name) for name in names]) else settings
 
 
 def _lazy_instance(cls: type, settings: dict[str, Any], bundle: Bundle) -> Any:

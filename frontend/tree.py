@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
+from inspect import getattr_static
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from .errors import ArgumentError, expect_functions, fail
@@ -234,6 +235,7 @@ def _dataclass(cls: type) -> Container:
     fields = dataclasses.fields(cls)
     dynamic = [each.name for each in fields if not each.metadata.get("static")]
     static = [each.name for each in fields if each.metadata.get("static")]
+    are_plain = not any([is_set_by(cls, each.name) for each in fields])
 
     def open(tree: Any) -> Children:
         rest = Exact(tuple([getattr(tree, name) for name in static]))
@@ -244,11 +246,20 @@ def _dataclass(cls: type) -> Container:
 
     def close(rest: Any, children: Sequence[Any]) -> Any:
         made = object.__new__(cls)
-        for name, value in [*zip(dynamic, children, strict=True), *settings(rest).items()]:
+        values = {**dict(zip(dynamic, children, strict=True)), **settings(rest)}
+        if are_plain:
+            made.__dict__.update(values)
+            return made
+        for name, value in values.items():
             object.__setattr__(made, name, value)
         return made
 
     return Container(open, close, lambda *_: dynamic, settings)
+
+
+def is_set_by(cls: Any, name: str) -> bool:
+    """Whether a class says what happens when an attribute is set, as with slots or a property."""
+    return hasattr(getattr_static(cls, name, None), "__set__")
 
 
 _BUILT_IN: dict[type, Container] = {
