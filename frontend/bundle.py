@@ -229,6 +229,8 @@ def maker(kind: Kind, inner: bool = False) -> Maker:
     inside, static, container = [each.make for each in makers], structure.static, kind.container
     assert container is not None
     close = container.close
+    if not makers:
+        return Maker((), lambda pieces, line: close(static, ()))
 
     def make(pieces: Iterator[Any], line: Location) -> Any:
         return close(static, [each(pieces, line) for each in inside])

@@ -56,10 +56,11 @@ class Quick:
                     return NOT_QUICK, pieces
                 kind, device = found[0], found[0].device
                 pieces.append(found[1])
-            if device is not None and kinds[1] not in (None, device):
-                return NOT_QUICK, pieces
+            if device is not None and device is not kinds[1]:
+                if kinds[1] is not None:
+                    return NOT_QUICK, pieces
+                kinds[1] = device
             kinds.append(kind)
-            kinds[1] = device or kinds[1]
         return tuple(kinds), pieces
 
     def _tree(self, place: int, tree: Any) -> Found | None:

@@ -16,13 +16,15 @@ VARIABLE = "BRIMSTONE_DEVICE"
 class Device:
     """One device: a target and which of its machines."""
 
-    __slots__ = ("index", "kind", "target")
+    __slots__ = ("_hash", "_name", "index", "kind", "target")
 
     def __init__(self, kind: str, index: int, target: Target) -> None:
         self.kind, self.index, self.target = kind, index, target
+        self._name = f"{kind}:{index}" if index else kind
+        self._hash = hash(self._name)
 
     def __str__(self) -> str:
-        return f"{self.kind}:{self.index}" if self.index else self.kind
+        return self._name
 
     def __repr__(self) -> str:
         return f"device({str(self)!r})"
@@ -31,7 +33,7 @@ class Device:
         return self is other or (isinstance(other, str) and _canonical(other) == str(self))
 
     def __hash__(self) -> int:
-        return hash(str(self))
+        return self._hash
 
     def __enter__(self) -> "Device":
         """Let tensors made from nothing in this thread live here, until the context ends."""

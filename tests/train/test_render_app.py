@@ -33,7 +33,7 @@ def piloted(
     ask: Callable[[], None] = lambda: None,
 ) -> DashboardApp:
     """A screen that has taken these events, and what a test does with it."""
-    app = DashboardApp(deque(events), ask)
+    app = DashboardApp(deque(events), ask, spent=lambda: 0.0)
 
     async def run() -> None:
         async with app.run_test(size=size) as pilot:

@@ -140,7 +140,7 @@ def test_settings_out_of_range_are_refused(word: str) -> None:
         BAD_SETTINGS[word]()
 
 
-ONE = bs.ones(2)
+ONE = bs.ones(2).sync()  # where it is now; a pending one would follow the first device that asks
 MISFITS: dict[str, tuple[Any, type[Exception], str]] = {
     "a missing key": ({"layers": slopes()["layers"]}, bs.ArgumentError, "at count: it is missing"),
     "a key too many": ({**slopes(), "other": None}, bs.ArgumentError, "at other: the model has no"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from time import monotonic, process_time
 from typing import ClassVar
 
 from textual.app import App, ComposeResult
@@ -22,8 +23,10 @@ from .messages import Message
 from .panels import Gauges, Header, Notes, Part, Plot, Status, View
 
 FRAMES_A_SECOND = 5
-FRAMES_A_PLOT = 5
+FRAMES_A_PLOT = 3
 """The plot, which costs more than all else together, is drawn anew in each so-manyth frame."""
+SHARE, AT_ONCE = 0.015, 0.2
+"""So much of a core is for drawing, which training would have; at first, so many seconds of it."""
 LEAVE_AFTER = 3
 """So often a person asks to stop until the screen is given up: a run may be stuck."""
 KEYS: list[Binding] = [
@@ -66,8 +69,14 @@ class DashboardApp(App[None]):
     .pale { color: #8b95a5; }
     """
 
-    def __init__(self, inbox: deque[Message | None], ask: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        inbox: deque[Message | None],
+        ask: Callable[[], None],
+        spent: Callable[[], float] = process_time,
+    ) -> None:
         super().__init__()
+        self._spent, self._spent_before, self._since = spent, 0.0, 0.0
         self.view, self._inbox, self._ask = View(), inbox, ask
         self._asked = self._frame = 0
         self._stale = False
@@ -83,18 +92,26 @@ class DashboardApp(App[None]):
 
     def on_mount(self) -> None:
         """Begin to look into the inbox."""
+        self._spent_before, self._since = self._spent(), monotonic()
         self.set_interval(1 / FRAMES_A_SECOND, self.look)
 
     def look(self) -> None:
         """Take what has come, and draw if something has; the plot only now and then."""
-        self._stale = self._stale or bool(self._inbox)
-        has_news, due = bool(self._inbox), self._stale and self._frame % FRAMES_A_PLOT == 0
+        has_news = bool(self._inbox)
         while self._inbox:
             self._take(self._inbox.popleft())
+        self._stale = self._stale or has_news
+        if not self._stale or self._is_over_budget:
+            return
         self._frame += 1
-        if has_news or due:
-            self._stale = not due
-            self.draw(plot=due)
+        plot = self._frame % FRAMES_A_PLOT == 1 or not has_news
+        self._stale = not plot
+        self.draw(plot)
+
+    @property
+    def _is_over_budget(self) -> bool:
+        """Whether this process has taken more of a core than is for it."""
+        return self._spent() - self._spent_before > SHARE * (monotonic() - self._since) + AT_ONCE
 
     def _take(self, message: Message | None) -> None:
         if message is None:
