@@ -76,9 +76,12 @@ class Bundle:
         self.kind, self.location = kind, location
         self.buffers: Sequence[Any] | None = buffers
 
-    def leaves(self) -> list[Tensor]:
-        """Tensors of the leaves, for one who does not keep them."""
-        pairs = zip(self.kind.types, self.buffers or (), strict=True)
+    def leaves(self) -> list[Tensor] | None:
+        """Tensors of the leaves, for one who does not keep them; None once they are given away."""
+        buffers = self.buffers  # read once: another thread may give them away meanwhile
+        if buffers is None:
+            return None
+        pairs = zip(self.kind.types, buffers, strict=True)
         return [_leaf(type_, each, self.kind.device, self.location) for type_, each in pairs]
 
     def children(self) -> list[Any]:
@@ -310,9 +313,10 @@ def donate(tree: Any, location: Location) -> bool:
 def peek(tree: Any) -> tuple[list[Any], Structure] | None:
     """The leaves of a tree that nobody has looked into, which stays as it is; None of any other."""
     bundle = bundle_of(tree)
-    if bundle is None or bundle.buffers is None:
+    if bundle is None:
         return None
-    return bundle.leaves(), bundle.kind.structure
+    leaves = bundle.leaves()
+    return None if leaves is None else (leaves, bundle.kind.structure)
 
 
 def bundle_of(tree: Any) -> Bundle | None:

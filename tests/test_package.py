@@ -79,7 +79,7 @@ def test_parts_of_training_load_when_used() -> None:
     with pytest.raises(
         AttributeError, match=r"module 'brimstone\.train' has no attribute 'nothing'"
     ):
-        brimstone.train.nothing  # noqa: B018  # pyright: ignore[reportAttributeAccessIssue]
+        brimstone.train.nothing  # noqa: B018 # pyright: ignore[reportAttributeAccessIssue] # is not there
 
 
 def test_imported_from_where_it_was_installed() -> None:
