@@ -16,7 +16,8 @@ class Machine:
     `vector_bytes` is the width of a register for short vectors, of which there are `registers`;
     `fused` says whether it multiplies and adds with one rounding in one instruction; `masked`
     whether loads and stores of a part of a vector cost no more than whole ones. `level1` and
-    `level2` are the bytes of a core's own caches.
+    `level2` are the bytes of a core's own caches; `shared` those of the next one that a core may
+    fill, where that one is as fast as products need, else 0.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Machine:
     masked: bool
     level1: int
     level2: int
+    shared: int = 0
 
     def lanes(self, dtype: DType) -> int:
         """How many numbers of a dtype a register holds; narrow floats are computed as f32."""

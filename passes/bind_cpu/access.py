@@ -106,17 +106,29 @@ class Access:
         return bool(self.shape) and self.memory.strides[-1] == -1
 
     def address(self, place: Shape) -> Index:
-        """Where the first lane of a part stands."""
+        """Where the first lane of a part stands; of a vector in a row outside of the view, where
+        the row at 0 has it: a mask keeps lanes from being read, but not from being slow, where no
+        memory is mapped."""
         *row, column = place or (0,)
         step = self.memory.strides[-1] if place else 0
-        if not isinstance(step, int):
-            move = self.emitter.product(step, column * self.width)
-            return self.emitter.sum(*self._terms(row), move)
         found = self._rows.get(tuple(row))
         if found is None:
-            found = self._rows[tuple(row)] = self.emitter.sums(*self._terms(row))
+            found = self._rows[tuple(row)] = self._begin(row)
         start, constant = found
-        return self.emitter.moved(start, constant + column * self.width * step)
+        if isinstance(step, int):
+            return self.emitter.moved(start, constant + column * self.width * step)
+        return self.emitter.sum(start, constant, self.emitter.product(step, column * self.width))
+
+    def _begin(self, row: Sequence[int]) -> tuple[Index, int]:
+        """Where a row begins, or the row at 0 in its stead: what is known of it comes second."""
+        emitter = self.emitter
+        begin = emitter.sums(*self._terms(row))
+        inside = self._inside(row)
+        if self.width == 1 or not inside:
+            return begin
+        first = emitter.value(emitter.sum(self.memory.start, self.base[-1]))
+        at = emitter.value(emitter.moved(*begin))
+        return emitter.emit(loop.Select, emitter.all_of(inside), at, first), 0
 
     def _terms(self, row: Sequence[int]) -> list[Index]:
         """What adds up to the place where a row begins."""
@@ -152,9 +164,13 @@ class Access:
         return [mask for side in sides for mask in self._lanes(side, column)]
 
     def _masks_of_row(self, row: Sequence[int]) -> list[AnyValue]:
+        inside = self._inside(row)
+        return [self.emitter.splat(self.emitter.all_of(inside), self.width)] if inside else []
+
+    def _inside(self, row: Sequence[int]) -> list[AnyValue]:
+        """What must hold for a row to lie inside, one number each."""
         sides = [side for side in self.sides if side.axis < len(row)]
-        masks = [mask for side in sides for mask in self._row(side, row)]
-        return [self.emitter.splat(self.emitter.all_of(masks), self.width)] if masks else []
+        return [mask for side in sides for mask in self._row(side, row)]
 
     def _row(self, side: Side, place: Sequence[int]) -> list[AnyValue]:
         emitter, axis = self.emitter, side.axis

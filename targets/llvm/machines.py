@@ -15,7 +15,7 @@ from .library import llvm
 KIB = 1 << 10
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CPU(Machine):
     """A machine, with the triple, the processor and the features that LLVM is told of.
 
@@ -53,6 +53,10 @@ WANTED = {
     AVX2: ("avx2", "fma", "f16c", "bmi2"),
 }
 """What a processor must have to be taken for a model, the best first; all others are SSE4.2."""
+FAST_SHARED, SHARE = "znver", 2048 * KIB
+"""LLVM's names of AMD's processors, whose third level feeds products as fast as the second one: a
+16th of it for each core. On Zen 5, 2048^3 numbers take 80 ms with so much of an operand near
+instead of 120 with half of a level-2 cache."""
 
 
 @cache
@@ -61,13 +65,15 @@ def host() -> CPU:
     caches."""
     found = llvm().get_host_cpu_features()
     model = model_of(frozenset(name for name, has in found.items() if has))
+    name = llvm().get_host_cpu_name()
     return replace(
         model,
         triple=llvm().get_process_triple(),
-        cpu=llvm().get_host_cpu_name(),
+        cpu=name,
         features=found.flatten(),
         level1=_cache_size("SC_LEVEL1_DCACHE_SIZE", model.level1),
         level2=_cache_size("SC_LEVEL2_CACHE_SIZE", model.level2),
+        shared=SHARE if name.startswith(FAST_SHARED) else 0,
     )
 
 

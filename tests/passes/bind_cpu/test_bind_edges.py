@@ -1,6 +1,7 @@
 """Blocks at the edges of views: what lies inside is not masked, what lies outside not touched."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -182,3 +183,44 @@ func @shifted<n: 0..64>(%x: view<1, f32, {size: [n]}>, %y: view<1, f32, {size: [
 def test_a_loop_that_has_no_round_has_none_behind_its_interior(size: int) -> None:
     """That the loop counts to n is no proof that n is not 0."""
     check(kernel(SHIFTED), [np.arange(size, dtype=np.float32), np.zeros(size, np.float32)])
+
+
+PANELS = """
+func @panels<m: 0..64, n: 0..64>(
+    %x: view<2, f32, {size: [m, n], unit_stride: 1}>,
+    %y: view<2, f32, {size: [m, n], unit_stride: 1}>) with {grid: [3]} {
+  %place = tile.program_id {axis = 0} : scalar<i64>
+  %rows = tile.constant {value = 4} : scalar<i64>
+  %above = tile.constant {value = 2} : scalar<i64>
+  %zero = tile.constant {value = 0} : scalar<i64>
+  %start = tile.binary %place, %rows {kind = multiply} : scalar<i64>
+  %row = tile.binary %start, %above {kind = subtract} : scalar<i64>
+  %a = tile.load %x, %row, %zero {shape = [4, 32], padding = 3.0} : tile<[4, 32], f32>
+  tile.store %y, %a, %row, %zero
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 6, 7, 9])
+def test_a_vector_in_a_row_outside_stands_in_a_row_inside(
+    m: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No lane of it counts, but a processor takes long to find out that there is no memory."""
+    starts: list[tuple[int, int]] = []
+
+    def watch(op: Any) -> None:
+        run = op.run
+
+        def watched(self: Any, frame: Any, buffer: Any, index: Any, *rest: Any) -> Any:
+            starts.append((int(index), len(buffer)))
+            return run(self, frame, buffer, index, *rest)
+
+        monkeypatch.setattr(op, "run", watched)
+
+    watch(loop.LoadMasked)
+    watch(loop.StoreMasked)
+    x = np.arange(1, 32 * m + 1, dtype=np.float32).reshape(m, 32)
+    check(kernel(PANELS), [x, np.zeros_like(x)])
+    assert starts
+    assert all(0 <= start < length for start, length in starts)
