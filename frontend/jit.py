@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from ..runtime.device import Device, current_device
 from ..runtime.steps import Plan, plan
+from ..targets import Memory
 from .arguments import Arguments, Roles, Some, device_of
 from .bounds import Bounds
 from .bundle import Kind, build, kind_of
@@ -146,13 +147,9 @@ class Jitted:
         given = self.roles.arguments(args, kwargs)
         if any([node.trace is not None or node.tracked for node in given.nodes]):
             return self._record(self._traced(given), given, args, kwargs)
-        kind = given.kind
-        entry = self._entries.get(kind)
-        if entry is None:
-            made = self._entry(given, args, kwargs)
-            if isinstance(made, Traced):
-                return self._record(made, given, args, kwargs)
-            entry = self._entries.setdefault(kind, made)
+        entry = self._known(given, args, kwargs)
+        if isinstance(entry, Traced):
+            return self._record(entry, given, args, kwargs)
         force(*given.nodes)
         if self.roles.quick and not kwargs:
             self._seen.learn(given.structure.children[0].children)
@@ -162,6 +159,18 @@ class Jitted:
         device = device_of(given.nodes)
         run = entry, [_buffers(given.nodes, device)], device, given.sizes
         return self._run_on(run, args, kwargs)
+
+    def _known(
+        self, given: Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Entry | Traced:
+        """What is compiled for arguments of this kind, which is kept, or only traced, which is
+        not."""
+        kind = given.kind
+        entry = self._entries.get(kind)
+        if entry is None:
+            made = self._entry(given, args, kwargs)
+            entry = made if isinstance(made, Traced) else self._entries.setdefault(kind, made)
+        return entry
 
     def _entry(
         self, given: Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -286,6 +295,18 @@ class Jitted:
         donated = self.roles.donated_nodes(given, args, kwargs)
         func = traced.at(sizes).func
         return explain_traced(self.function, traced, func, given, device, plans, donated)
+
+    def memory(self, *args: Any, **kwargs: Any) -> Memory | None:
+        """How many bytes a call with arguments of this kind takes, as it is planned; nothing runs.
+
+        None where nothing is planned: on the device `reference`, where data decide sizes, and where
+        the function keeps a history.
+        """
+        given = self.roles.arguments(args, kwargs)
+        entry = self._known(given, args, kwargs)
+        if isinstance(entry, Traced) or len(entry.plans) != 1:
+            return None
+        return entry.plans[0].memory(given.sizes)
 
     def __repr__(self) -> str:
         return f"<jit of {getattr(self.function, '__qualname__', self.function)}>"

@@ -22,7 +22,7 @@ from ..frontend.handle import Handle
 from ..frontend.tree import Container, container_of, register_container, tree_map
 from ..frontend.updates import leave, stands_for
 from .form import Content, Form, form_of
-from .scope import called, located, parts_of, returned
+from .scope import called, forward_of, located, parts_of, returned
 
 FORM = "_brimstone_form"
 """The attribute of a module that holds its form, once it is made."""
@@ -93,7 +93,7 @@ class Module(metaclass=_Making):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         with called(self):
             try:
-                return returned(self, self.forward(*args, **kwargs))
+                return returned(self, forward_of(self)(*args, **kwargs))
             except BrimstoneError as error:
                 located(error, self)
                 raise

@@ -19,11 +19,16 @@ if TYPE_CHECKING:
     from .module import Module
 
 
+Manner = Callable[["Module"], Callable[..., Any]]
+"""What runs in the place of a module's `forward`, with the same arguments."""
+
+
 class _Calls(local):
     def __init__(self) -> None:
         self.running: list[Any] = []
         self.paths: dict[int, str] = {}
         self.watcher: Callable[[str, Any], None] | None = None
+        self.manner: Manner | None = None
 
 
 _CALLS = _Calls()
@@ -49,6 +54,21 @@ def watching(watcher: Callable[[str, Any], None]) -> Iterator[None]:
         yield
     finally:
         _CALLS.watcher = before
+
+
+@contextmanager
+def calling(manner: Manner | None) -> Iterator[None]:
+    """While the block runs, modules are called in this manner, or as they are."""
+    before, _CALLS.manner = _CALLS.manner, manner
+    try:
+        yield
+    finally:
+        _CALLS.manner = before
+
+
+def forward_of(module: Module) -> Callable[..., Any]:
+    """What a call of a module runs."""
+    return module.forward if _CALLS.manner is None else _CALLS.manner(module)
 
 
 def returned(module: Module, result: Any) -> Any:

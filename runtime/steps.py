@@ -24,7 +24,7 @@ from ..passes.context import Context, Settings
 from ..passes.generalise import Generalised, generalise
 from ..passes.manager import run_pipeline
 from ..passes.pipelines import PREPARE
-from ..targets import Executable
+from ..targets import Executable, Memory
 from ..targets.notes import NOTES
 from .device import Device
 
@@ -65,6 +65,10 @@ class Plan:
             return self.executable((*pieces, self.scalars), self.sizes)
         known = {**self.sizes, **sizes}
         return self.executable((*pieces, self._scalars(known)), known)
+
+    def memory(self, sizes: Mapping[str, int]) -> Memory | None:
+        """What a run takes; `sizes` are those of dims that were always symbolic."""
+        return self.executable.memory({**self.sizes, **sizes})
 
 
 class Statistics:

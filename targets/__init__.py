@@ -7,7 +7,7 @@ Never: a target that is loaded before it is asked for.
 
 from collections.abc import Callable
 
-from .account import Account
+from .account import Account, Memory
 from .script import Host
 from .target import Executable, Target
 
@@ -26,4 +26,4 @@ def _cpu(host: Host) -> Target:
 
 TARGETS: dict[str, Callable[[Host], Target]] = {"cpu": _cpu, "reference": _reference}
 
-__all__ = ["TARGETS", "Account", "Executable", "Host", "Target"]
+__all__ = ["TARGETS", "Account", "Executable", "Host", "Memory", "Target"]

@@ -91,6 +91,11 @@ class Memory:
     between: int
     alive: tuple[Held, ...]
 
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return self.given + self.makes + self.between
+
 
 @dataclass(frozen=True, slots=True)
 class Account:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from ..ir.func import Module
 from ..ir.payloads import Array
-from .account import Account
+from .account import Account, Memory
 
 
 class Executable(Protocol):
@@ -18,6 +18,10 @@ class Executable(Protocol):
     def __call__(self, pieces: Sequence[Sequence[Any]], sizes: Mapping[str, int]) -> Sequence[Any]:
         """Run on buffers of the target, those of all pieces in order, where the func's symbols have
         these sizes. What it returns may be such a piece, whole or a slice of it."""
+        ...
+
+    def memory(self, sizes: Mapping[str, int]) -> Memory | None:
+        """What it takes at these sizes; None if that is not known before it runs."""
         ...
 
 

@@ -19,6 +19,8 @@ from ..frontend.explanation import Explanation
 from ..frontend.functions.keys import fold_in
 from ..frontend.jit import jit
 from ..frontend.nonfinite import nonfinite_origin
+from ..targets import Memory
+from .budget import Budget, Steps, compiled
 from .events import Listener
 from .measures import Metric, Tally, is_rate, items_of, second_of
 from .precision import PRECISIONS, Precision
@@ -46,7 +48,9 @@ class Learner:
     that names the operation, "skip" the batch, or "ignore" it. "skip" looks at gradients, too, and
     so does "raise" where they are clipped or averaged; else they pass into the update one by one,
     and what they made of a parameter is told a step later. `plateau` lets the rate of learning fall
-    when epochs bring nothing.
+    when epochs bring nothing. `memory` is how many bytes a step may take, as it is planned: if it
+    would take more, as few of the blocks that a model has of a kind as may be are computed again on
+    the way back, instead of kept.
     """
 
     loss: Loss
@@ -59,6 +63,7 @@ class Learner:
     nan: NanPolicy = "raise"
     plateau: Plateau | None = None
     seed: int = 0
+    memory: int | None = None
 
     def __post_init__(self) -> None:
         functions = [self.clip] if self.clip else []
@@ -68,6 +73,9 @@ class Learner:
             if name == "loss" or is_rate(name):
                 problem = f"{name!r} is the name of what every run tells"
                 fail(ArgumentError, "Learner", problem, hint="give the metric another one")
+        if self.memory is not None and self.memory <= 0:
+            problem = "a step takes some bytes of memory"
+            fail(ArgumentError, "Learner", problem, self.memory)
         if self.accumulate < 1:
             problem = "gradients of one batch at least are averaged"
             fail(ArgumentError, "Learner", problem, self.accumulate)
@@ -91,6 +99,12 @@ class Learner:
             self.nan, bool(self.gathering),
         )  # fmt: skip
 
+    @property
+    def recomputed(self) -> tuple[str, ...]:
+        """The parts of the model that steps compute again, so that they fit into `memory`."""
+        chosen = () if self.memory is None else self._budget.chosen
+        return tuple(dict.fromkeys([call.path for call in chosen]))
+
     def begin(self, model: Any) -> State:
         """The state before the first step."""
         recipe = self.recipe
@@ -103,17 +117,23 @@ class Learner:
         `count` is needed where several batches make one update. The state that is given may not be
         read again. Nothing waits: numbers of the report are computed when somebody looks at them.
         """
+        steps = self._steps_on(state, batch)
         if self.accumulate == 1:
-            return self._train(state, batch)
+            return steps.train(state, batch)
         if count is None:
             problem = "how many batches there were says when the parameters are updated"
             fail(ArgumentError, "step", problem, hint="`learner.step(state, batch, count)`")
-        work = self._gather if (count + 1) % self.accumulate else self._train
+        work = steps.gather if (count + 1) % self.accumulate else steps.train
         return work(state, batch)
 
     def explain(self, state: State, batch: Any) -> Explanation:
         """What a step on this batch is compiled to, in words; nothing runs."""
-        return self._train.explain(state, batch)
+        return self._steps_on(state, batch).train.explain(state, batch)
+
+    def planned_memory(self, state: State, batch: Any) -> Memory | None:
+        """The bytes that a step on this batch takes, as they are planned; nothing runs. None where
+        nothing is planned, as on the device `reference`."""
+        return self._steps_on(state, batch).train.memory(state, batch)
 
     def load(
         self, folder: str | Path, model: Any, *, step: int | None = None, best: str | None = None,
@@ -176,13 +196,17 @@ class Learner:
             return f"{origin}, as an update before has made it, or as it was given"
         return str(origin)
 
-    @cached_property
-    def _train(self) -> Any:
-        return jit(self.recipe.train, donate="state")
+    def _steps_on(self, state: State, batch: Any) -> Steps:
+        return self._steps if self.memory is None else self._budget.steps(state, batch)
 
     @cached_property
-    def _gather(self) -> Any:
-        return jit(self.recipe.gather, donate="state")
+    def _steps(self) -> Steps:
+        return compiled(self.recipe)
+
+    @cached_property
+    def _budget(self) -> Budget:
+        assert self.memory is not None
+        return Budget(self.recipe, self.memory)
 
     @cached_property
     def _evaluate(self) -> Any:

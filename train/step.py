@@ -7,6 +7,7 @@ Never: Python's decision by a value; what depends on one is chosen on the device
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -20,6 +21,7 @@ from ..frontend.grad import grad, value_and_grad
 from ..frontend.tensor import Tensor
 from ..frontend.tree import leaves_of, tree_map
 from ..nn.context import inference, training
+from ..nn.recomputing import Recomputing
 from .optimisers.optimiser import widened
 from .precision import batch_in, model_in
 from .state import Optimiser, State, chosen
@@ -46,7 +48,8 @@ class Report:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a step is made: what is minimised, by which optimiser, in which precision."""
+    """How a step is made: what is minimised, by which optimiser, in which precision, and which
+    parts of the model are computed again rather than kept."""
 
     loss: Loss
     optimiser: Optimiser
@@ -56,6 +59,7 @@ class Recipe:
     accumulate: int
     nan: NanPolicy
     returns_outputs: bool
+    recomputing: Recomputing | None = None
 
     def train(self, state: State, batch: Any) -> tuple[State, Report]:
         """A batch, after which the parameters are updated."""
@@ -103,7 +107,8 @@ class Recipe:
             # Ahead of scaling, so that what is reported is not too large for it.
             return value if scale is None else value * scale.value, (value, outputs)
 
-        with training(fold_in(state.key, state.step)):
+        parts = nullcontext() if self.recomputing is None else self.recomputing.watching()
+        with training(fold_in(state.key, state.step)), parts:
             both = value_and_grad(scaled, has_aux=True, updates=True)
             ((_, (value, outputs)), model), gradients = both(state.model, batch)
         if scale is not None:

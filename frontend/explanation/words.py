@@ -57,7 +57,7 @@ def memory(taken: Memory) -> str:
     """How much memory a step takes in all, and for what."""
     amounts = {"given": taken.given, "made": taken.makes, "in between": taken.between}
     parts = [f"{readable(size)} {what}" for what, size in amounts.items() if size]
-    return f"takes {readable(sum(amounts.values()))}{': ' if parts else ''}{', '.join(parts)}"
+    return f"takes {readable(taken.total)}{': ' if parts else ''}{', '.join(parts)}"
 
 
 def held(taken: Memory) -> list[str]:

@@ -80,8 +80,10 @@ class _Order:
         return None if source.node is None else self.clusters.of[source.node.number]
 
     def _shrinks(self, cluster: Cluster) -> bool:
-        """Whether it takes nothing, or frees more; what is returned is there from the begin."""
-        taken = sum(bytes_of(each) for each in cluster.writes if not each.returned)
+        """Whether it takes nothing, or frees more; what is returned is there from the begin, and
+        nobody should wait for a single number, such as whether a loss is finite."""
+        kept = [each for each in cluster.writes if not each.returned and each.value.type.shape]
+        taken = sum(map(bytes_of, kept))
         freed = 0.0
         for source in cluster.reads:
             is_last = len(self.readers[source]) == 1

@@ -6,7 +6,6 @@ Never: a kernel that is compiled.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 from ...ir.func import Func, Module
 from ...passes.bind_cpu import Refused
@@ -20,7 +19,6 @@ from ..account import Account, make_account
 from ..script import Host
 from .lower import lower
 from .machines import host as processor
-from .planned import memory_of
 from .printer import print_llvm
 from .program import PAST_CACHES
 from .road import compile_step, fused
@@ -45,7 +43,7 @@ def account(module: Module, names: Sequence[str], host: Host) -> Account:
         names = names_of_parts(module.main, names)
     interpreted = {**tiled.refused, **refused}
     made = make_account(runs, parts, tiled, together, interpreted, names, _versions(funcs))
-    return replace(made, memory=partial(memory_of, program))
+    return replace(made, memory=program.memory)
 
 
 def refusal(func: Func) -> str:

@@ -21,6 +21,7 @@ from ...ir.types import Shaped, Type
 from ...ir.values import AnyValue, Block, Op, walk
 from ...passes.collector import collector_paused
 from ...passes.past_caches import has_lines
+from ..account import Memory as Taken
 from ..script import Arrays, Host
 from .actions import PREPARE, Action, Actions, Memory, run
 from .code import Code
@@ -59,6 +60,12 @@ class Program:
     def __call__(self, pieces: Pieces, sizes: Mapping[str, int]) -> Any:
         """Run the step on buffers of the target."""
         return self._ready(pieces, sizes)(pieces)
+
+    def memory(self, sizes: Mapping[str, int]) -> Taken | None:
+        """What is planned for these sizes."""
+        from .planned import memory_of
+
+        return memory_of(self, sizes)
 
     def play(self, actions: Actions, pieces: Pieces) -> Sequence[Arrays]:
         """Run actions on buffers, one after the other."""

@@ -29,6 +29,9 @@ class Interpreted:
         results = interpret(self.module, *chain.from_iterable(pieces), sizes=sizes)
         return tuple([_owned(result) for result in results])
 
+    def memory(self, sizes: Mapping[str, int]) -> None:
+        """Nothing is planned: what is not used any more goes when Python lets it go."""
+
 
 class Reference:
     """The device whose kernels are the ops' own meanings."""

@@ -210,6 +210,27 @@ right_contract = [1], dtype = f32} : tensor<[n, n], f32>"""
     ]  # fmt: skip
 
 
+def test_a_single_number_is_there_as_soon_as_it_can_be() -> None:
+    """Such as whether a loss is finite, which is recorded after all gradients: updates that ask for
+    it would keep what they are computed from until then."""
+    lines = """
+      %a = tensor.cumulative_sum %x {axis = 0} : tensor<[n, m], f32>
+      %b = tensor.cumulative_maximum %a {axis = 0} : tensor<[n, m], f32>
+      %c = tensor.cumulative_product %b {axis = 0} : tensor<[n, m], f32>
+      %z = tensor.exp %c : tensor<[n, m], f32>
+      %s = tensor.contract %a, %b {left_batch = [], right_batch = [], left_contract = [1], \
+right_contract = [1], dtype = f32} : tensor<[n, n], f32>
+      %t = tensor.reduce_sum %a {axes = [0, 1]} : tensor<[], f32>
+      %f = tensor.broadcast %t {shape = [n, n], axes = []} : tensor<[n, n], f32>
+      %u = tensor.multiply %s, %f : tensor<[n, n], f32>"""
+    fused = checked(func_of(body(lines, "%z, %u", f"({ROWS}, tensor<[n, n], f32>)")))
+    names = [op.kernel for op in fused.module.main.body if isinstance(op, step.Launch)]
+    assert [name.partition("_model")[0] for name in names] == [
+        "cumulative_sum", "reduce_sum", "cumulative_maximum", "contract_multiply",
+        "cumulative_product", "exp",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("is_donated", [False, True])
 def test_what_replaces_a_donated_array_runs_after_all_who_read_it(is_donated: bool) -> None:
     lines = """
