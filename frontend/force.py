@@ -36,7 +36,7 @@ from .handle import Handle
 from .history import segment_of
 from .node import Leaf, Node
 from .outside import line_of_call, step_failure
-from .pending import forget, live
+from .pending import take
 from .prefixes import COMPILED
 from .ready import Piece, find, make
 from .recording import GATHERING, Recording, gather, lower
@@ -58,8 +58,7 @@ def force(*wanted: Node, recompute: bool = False) -> None:
         missing = [node for node in wanted if node.buffer is None]
         if not missing:
             return
-        together = dict.fromkeys([*missing, *live()])
-        forget()
+        together = dict.fromkeys([*missing, *take()])
     groups: dict[Device, list[Node]] = {}
     for node in together:
         groups.setdefault(node.device or current_device(), []).append(node)
@@ -85,7 +84,7 @@ def _compute_most(
 def sync(*tensors: Any) -> None:
     """Compute tensors, or trees of them; without any, whatever is pending in this thread."""
     if not tensors:
-        force(*live())
+        force(*take())
         wait_for_all()
         return
     for tree in tensors:

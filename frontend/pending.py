@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from weakref import ref
 
 from ..runtime import memory
+from ..runtime.device import chosen_device, default_device
 from .errors import BrimstoneError
 from .trace import current_trace
 
@@ -60,6 +61,18 @@ def live() -> list[Node]:
     return [each.node for each in held if each is not None and each.pending]
 
 
-def forget() -> None:
-    """Begin anew: what was pending is being computed."""
-    _PENDING.handles.clear()
+def take() -> list[Node]:
+    """What is live, and from now on no more: it is going to be computed.
+
+    What lives on no device yet was made where none is named. In a block that names another one than
+    the usual it stays, or it would be there for good.
+    """
+    nodes, chosen = live(), chosen_device()
+    if chosen is None or chosen is default_device():
+        _PENDING.handles.clear()
+        return nodes
+    held = [(each, each()) for each in _PENDING.handles]
+    _PENDING.handles[:] = [
+        each for each, made in held if made is not None and made.pending and not made.node.device
+    ]
+    return [node for node in nodes if node.device is not None]

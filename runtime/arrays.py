@@ -6,7 +6,7 @@ Never: memory given back while somebody reads it, here or in the core.
 """
 
 from collections.abc import Sequence
-from functools import partial
+from functools import cached_property, partial
 from itertools import accumulate, count
 from operator import is_
 from threading import current_thread, main_thread
@@ -24,6 +24,23 @@ _LENT: dict[int, Array] = {}
 """Arrays of others, by their tickets."""
 _TICKETS = count(1)
 _AT_ONCE = 64
+
+
+class Forms(tuple[Form, ...]):
+    """The forms of arrays that are made together again and again."""
+
+    @cached_property
+    def dealt(self) -> dict[tuple[int, ...], list[tuple[Form, ...]]]:
+        """So many to each in turn, for the counts that have been asked for."""
+        return {}
+
+    def deal(self, counts: tuple[int, ...]) -> list[tuple[Form, ...]]:
+        """So many to each in turn."""
+        found = self.dealt.get(counts)
+        if found is None:
+            pairs = zip(counts, accumulate(counts), strict=True)
+            found = self.dealt[counts] = [self[end - count : end] for count, end in pairs]
+        return found
 
 
 class Arrays(Sequence["Arrays"]):
@@ -51,15 +68,15 @@ class Arrays(Sequence["Arrays"]):
         part = core().brimstone_part(self.native, chosen.start, chosen.start + len(chosen))
         return Arrays(owned(part), self.forms[chosen.start : chosen.start + len(chosen)])
 
-    def deal(self, counts: Sequence[int]) -> list["Arrays"]:
+    def deal(self, counts: tuple[int, ...]) -> list["Arrays"]:
         """All of them, so many to each in turn; here there are none any more."""
         dealt: Any = ffi.new("brimstone_arrays *[]", len(counts))
         if not core().brimstone_deal(self.native, counts, len(counts), dealt):
             raise NoMemory(0)
-        forms, self.forms = self.forms, self.forms[:0]
-        ends = accumulate(counts)
-        pairs = zip(dealt, counts, ends, strict=True)
-        return [Arrays(owned(part), forms[end - count : end]) for part, count, end in pairs]
+        forms, self.forms = self.forms, ()
+        assert isinstance(forms, Forms)
+        pairs = zip(dealt, forms.deal(counts), strict=True)
+        return [Arrays(owned(part), its) for part, its in pairs]
 
     def wait(self) -> None:
         """Return when all are computed; an error says why one could not be."""

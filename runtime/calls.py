@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from ..targets.script import Plan, Result
-from .arrays import Arrays, lend, owned
+from .arrays import Arrays, Forms, lend, owned
 from .native import core, ffi
 from .scripts import written
 from .streams import Streams, leave_behind
@@ -36,7 +36,7 @@ class Call:
         self._native = ffi.gc(native, _End((record, held, plan.held)))
         self._admit, self._call = core().brimstone_admit, core().brimstone_call
         self._replaces = bool(plan.replaced)
-        self._forms = tuple([each.form for each in plan.results])
+        self._forms = Forms([each.form for each in plan.results])
         self._streams, self._bytes = streams, plan.arena + sum(plan.made)
 
     def __call__(self, pieces: Sequence[Sequence[Any]]) -> Arrays:
@@ -49,9 +49,8 @@ class Call:
         stream, native = self._streams.own, self._native
         if not self._admit(stream, native):
             self._wait_for_room(stream, natives)
-        given: Any = ffi.new("brimstone_arrays *[]", natives)
         may_replace = self._replaces and len({*natives}) == len(natives)
-        made = self._call(stream, native, given, len(natives), may_replace)
+        made = self._call(stream, native, natives, len(natives), may_replace)
         if not made:  # for want of memory, unless one of them was donated before
             for each in natives:
                 lend(each)

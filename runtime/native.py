@@ -92,7 +92,7 @@ class Core(Protocol):
         self,
         stream: FFI.CData,
         program: FFI.CData,
-        pieces: FFI.CData,
+        pieces: Sequence[FFI.CData],
         piece_count: int,
         given_away: bool,
     ) -> FFI.CData: ...

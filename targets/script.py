@@ -211,7 +211,7 @@ class Arrays(Protocol):
 
     def __iter__(self) -> Iterator["Arrays"]: ...
 
-    def deal(self, counts: Sequence[int], /) -> list["Arrays"]:
+    def deal(self, counts: tuple[int, ...], /) -> list["Arrays"]:
         """All of them, so many to each in turn; here there are none any more."""
         ...
 

@@ -117,7 +117,7 @@ class Learner:
         `count` is needed where several batches make one update. The state that is given may not be
         read again. Nothing waits: numbers of the report are computed when somebody looks at them.
         """
-        steps = self._steps_on(state, batch)
+        steps = self._steps if self.memory is None else self._budget.steps(state, batch)
         if self.accumulate == 1:
             return steps.train(state, batch)
         if count is None:

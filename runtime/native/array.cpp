@@ -87,25 +87,27 @@ Array *part_of(Array &base, int64_t offset, size_t bytes, Stream *stream, int64_
 }
 
 bool can_be_taken(const Array &array, const Stream *stream) noexcept {
+    if (array.stream != stream || array.use.load(std::memory_order_acquire) != Use::FREE)
+        return false;
     const Array &owner = array.base ? *array.base : array;
-    return array.stream == stream && !owner.ticket &&
-           array.holders.load(std::memory_order_acquire) / (SEEN - HELD) == 1 &&
-           array.use.load(std::memory_order_acquire) == Use::FREE &&
+    return !owner.ticket && array.holders.load(std::memory_order_acquire) / (SEEN - HELD) == 1 &&
            !owner.is_shared.load(std::memory_order_acquire);
 }
 
-Array *take_over(Array &array, Stream *stream, int64_t as) noexcept {
-    void *block = blocks().take(sizeof(Array));
-    Array *made = place(block, array.address, array.bytes, State::PENDING, as);
-    if (!made) return nullptr;
+Array *take_over(Array &array, void *block, Stream *stream, int64_t as) noexcept {
     Use use = Use::FREE;
-    if (!array.use.compare_exchange_strong(use, Use::TAKEN, std::memory_order_acq_rel)) {
-        blocks().give(made, sizeof(Array));
-        return nullptr;
-    }
-    made->base = hold(&root(array));
+    const Use taken = array.base ? Use::HANDED_ON : Use::TAKEN;
+    if (!array.use.compare_exchange_strong(use, taken, std::memory_order_acq_rel)) return nullptr;
+    Array *made = place(block, array.address, array.bytes, State::PENDING, as);
+    made->base = array.base ? array.base : hold(&array);
     made->stream = stream;
     return made;
+}
+
+void hold_again(Array &taken) noexcept {
+    Use use = Use::HANDED_ON;
+    if (taken.use.compare_exchange_strong(use, Use::TAKEN, std::memory_order_acq_rel))
+        hold(taken.base);
 }
 
 Array *borrow(void *address, size_t bytes, int64_t ticket, int64_t as) noexcept {
@@ -119,7 +121,9 @@ void drop(std::span<Array *const> arrays, int64_t as) noexcept {
     size_t count = 0;
     for (Array *array : arrays) {
         for (int64_t part = as; array && let_go(*array, part); part = HELD) {
-            Array *base = array->base;
+            const bool is_own = !array->base;
+            const bool holds = array->use.load(std::memory_order_relaxed) != Use::HANDED_ON;
+            Array *base = holds ? array->base : nullptr;
             if (array->ticket) {
                 give_back(array);
                 break;
@@ -128,11 +132,10 @@ void drop(std::span<Array *const> arrays, int64_t as) noexcept {
                 blocks().give(std::span(unused).first(count));
                 count = 0;
             }
-            const bool is_small = !base && array->bytes <= SMALL;
-            if (is_small) {
+            if (is_own && array->bytes <= SMALL) {
                 unused[count++] = {array->address, lines(array->bytes) + sizeof(Array)};
             } else {
-                if (!base) unused[count++] = {array->address, array->bytes};
+                if (is_own) unused[count++] = {array->address, array->bytes};
                 unused[count++] = {array, sizeof(Array)};
             }
             array = base;
@@ -184,7 +187,7 @@ bool lend(brimstone_arrays *arrays) noexcept {
     for (Array *array : arrays->items()) {
         Use use = Use::FREE;
         array->use.compare_exchange_strong(use, Use::LENT, std::memory_order_acq_rel);
-        is_there = is_there && use != Use::TAKEN;
+        is_there = is_there && (use == Use::FREE || use == Use::LENT);
     }
     return is_there;
 }

@@ -19,8 +19,9 @@ class Stream;
 enum class State : int32_t { PENDING, READY, FAILED };
 
 // What becomes of memory that is given away: it may be written to; or it stays what it is, since
-// somebody may read it, unasked; or another array has been made in it.
-enum class Use : int8_t { FREE, LENT, TAKEN };
+// somebody may read it, unasked; or another array has been made in it, which may have been handed
+// the hold on whose memory it is.
+enum class Use : int8_t { FREE, LENT, TAKEN, HANDED_ON };
 
 using Failure = brimstone_failure;
 
@@ -57,9 +58,11 @@ Array *borrow(void *address, size_t bytes, int64_t ticket, int64_t as = HELD) no
 // Whether a stream may write to the memory of an array that is given away: nobody else sees it, and
 // what still reads it was asked of this stream before.
 bool can_be_taken(const Array &array, const Stream *stream) noexcept;
-// A new array in the memory of one that can be taken; a null pointer, if there is no memory to say
-// so, or if somebody was quicker.
-Array *take_over(Array &array, Stream *stream, int64_t as) noexcept;
+// A new array in the memory of one that can be taken, which is told of in a block of its own; a null
+// pointer, if somebody was quicker.
+Array *take_over(Array &array, void *block, Stream *stream, int64_t as) noexcept;
+// One that was taken holds again whose memory it is, before the array that was made in it goes.
+void hold_again(Array &taken) noexcept;
 
 inline Array *hold(Array *array, int64_t as = HELD) noexcept {
     array->holders.fetch_add(as, std::memory_order_relaxed);

@@ -1,6 +1,7 @@
 #include "program.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -8,6 +9,7 @@
 #include <utility>
 
 #include "launch.hpp"
+#include "memory.hpp"
 #include "stream.hpp"
 
 namespace brimstone {
@@ -25,6 +27,32 @@ std::pair<Array *, brimstone_arrays *> given(std::span<brimstone_arrays *const> 
     for (; number >= size((*piece)->count); ++piece) number -= size((*piece)->count);
     return {(*piece)->items()[number], *piece};
 }
+
+// Blocks in which so many arrays may be told of at most, taken some at once.
+class Records {
+  public:
+    explicit Records(size_t count) noexcept : missing_(count) {}
+    ~Records() { blocks().give(std::span(taken_).first(count_)); }
+    Records(const Records &) = delete;
+    Records &operator=(const Records &) = delete;
+
+    // The next one, which stays here until it is used; a null pointer if there is no memory.
+    void *next() noexcept {
+        if (count_ == 0) {
+            const size_t count = std::min(missing_, taken_.size());
+            std::ranges::fill(taken_, Block{nullptr, sizeof(Array)});
+            if (!blocks().take(std::span(taken_).first(count))) return nullptr;
+            count_ = count;
+            missing_ -= count;
+        }
+        return taken_[count_ - 1].start;
+    }
+    void use() noexcept { --count_; }
+
+  private:
+    std::array<Block, 64> taken_;
+    size_t count_ = 0, missing_;
+};
 
 }  // namespace
 
@@ -185,6 +213,7 @@ bool Program::prepare(Task &task, Pieces pieces, Stream *stream, bool given_away
     for (size_t i = 0; i < count; ++i)
         *address++ = reinterpret_cast<uint64_t>(task.made[i]->address);
     if (!replace(task, pieces, stream, given_away)) {
+        leave_taken(task, pieces);
         drop(task.made, SEEN);
         return false;
     }
@@ -196,13 +225,19 @@ bool Program::prepare(Task &task, Pieces pieces, Stream *stream, bool given_away
 // Arrays in the memory of those that the program writes to; where somebody else may still read that
 // memory, in other memory.
 bool Program::replace(Task &task, Pieces pieces, Stream *stream, bool given_away) noexcept {
+    Records records(size(plan_.replaced_count));
     for (int64_t i = 0; i < plan_.replaced_count; ++i) {
         const size_t number = size(plan_.replaced[i]);
         Array *&made = task.made[size(plan_.made_count + i)];
         const auto [old, piece] = given(pieces, number);
         const auto bytes = static_cast<int64_t>(old->bytes);
-        if (given_away && can_be_taken(*old, stream)) made = take_over(*old, stream, SEEN);
+        if (given_away && can_be_taken(*old, stream)) {
+            void *record = records.next();
+            if (!record) return false;
+            made = take_over(*old, record, stream, SEEN);
+        }
         if (made) {
+            records.use();
             piece->are_taken.store(true, std::memory_order_release);
         } else {
             if (!make({&bytes, 1}, stream, {&made, 1}, SEEN)) return false;
@@ -211,6 +246,13 @@ bool Program::replace(Task &task, Pieces pieces, Stream *stream, bool given_away
         task.addresses[1 + number] = reinterpret_cast<uint64_t>(made->address);
     }
     return true;
+}
+
+// What the program was to replace goes with those who were given it: tasks before still read it.
+void Program::leave_taken(Task &task, Pieces pieces) noexcept {
+    for (int64_t i = 0; i < plan_.replaced_count; ++i)
+        if (task.made[size(plan_.made_count + i)])
+            hold_again(*given(pieces, size(plan_.replaced[i])).first);
 }
 
 // What the program makes is held by its results, and by nobody else.
@@ -222,6 +264,7 @@ bool Program::take_results(Task &task, Pieces pieces, Stream *stream) noexcept {
         enough = array != nullptr;
         if (enough) task.results->put(size(i), array);
     }
+    if (!enough) leave_taken(task, pieces);
     for (size_t i = 0; i < task.taken.size(); ++i)
         if (!task.taken[i]) drop({&task.made[i], 1}, SEEN);
     if (!enough) drop(std::exchange(task.results, nullptr));

@@ -77,6 +77,7 @@ class Program {
 
     bool prepare(Task &task, Pieces pieces, Stream *stream, bool given_away);
     bool replace(Task &task, Pieces pieces, Stream *stream, bool given_away) noexcept;
+    void leave_taken(Task &task, Pieces pieces) noexcept;
     bool take_results(Task &task, Pieces pieces, Stream *stream) noexcept;
     Array *result(Task &task, Pieces pieces, const brimstone_result &result,
                   Stream *stream) noexcept;

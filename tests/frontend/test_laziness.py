@@ -343,3 +343,26 @@ def test_what_has_no_derivative_is_not_tracked_once_it_is_computed() -> None:
     assert mask.tolist() == [True, False, True]
     loss = bs.where(mask, x * x, 0.0).sum()
     assert loss.backward()[x].tolist() == [2, 0, 6]
+
+
+@pytest.mark.parametrize("run", [lambda: bs.ones((3,)).sum().item(), bs.sync])
+def test_what_is_pending_moves_to_no_device_that_a_block_names(run: Any) -> None:
+    """Made where no device is named, it may go wherever it is read: but not because a block had
+    something to compute."""
+    before = bs.ones((2,)) * 3
+    other = next(name for name in ("cpu", "reference") if name != str(before.device))
+    with bs.device(other):
+        inside = bs.ones((2,)) * 5
+        run()
+        assert str(inside.sync().device) == other
+    assert before.pending
+    assert str(before.sync().device) != other
+    np.testing.assert_array_equal(np.asarray(before), [3, 3])
+
+
+def test_what_is_read_in_a_block_lives_there() -> None:
+    before = bs.ones((2,)) * 7
+    other = next(name for name in ("cpu", "reference") if name != str(before.device))
+    with bs.device(other):
+        assert before.sum().item() == 14
+        assert str(before.sync().device) == other

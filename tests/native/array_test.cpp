@@ -100,7 +100,7 @@ void test_what_nobody_else_sees_can_be_taken() {
         for (int i = 0; i < 3; ++i) {
             Array &old = *arrays->items()[0];
             brimstone_arrays *next = new_arrays(1, own, true);
-            next->put(0, take_over(old, own, SEEN));
+            next->put(0, take_over(old, blocks().take(sizeof(Array)), own, SEEN));
             check(next->items()[0]->address == old.address && !can_be_taken(old, own));
             check(can_be_taken(*next->items()[0], own));
             leave(arrays);
@@ -110,6 +110,34 @@ void test_what_nobody_else_sees_can_be_taken() {
         Array *part = part_of(*arrays->items()[0], 8, 8, own);
         check(!can_be_taken(*arrays->items()[0], own));
         drop({&part, 1});
+        leave(arrays);
+        check(in_use() == before);
+    }
+}
+
+// Whoever asked before may still read the memory, though the array that was made in it is gone.
+void test_what_was_taken_for_nothing_is_held_again() {
+    const size_t before = in_use();
+    auto *own = reinterpret_cast<Stream *>(8);
+    for (const int64_t bytes : {int64_t{64}, int64_t{100000}}) {
+        brimstone_arrays *first = seen(own, bytes);
+        brimstone_arrays *arrays = new_arrays(1, own, true);
+        Array &root = *first->items()[0];
+        arrays->put(0, take_over(root, blocks().take(sizeof(Array)), own, SEEN));
+        leave(first);
+        Array &old = *arrays->items()[0];
+        for (int i = 0; i < 2; ++i) {  // also if it was held all along
+            hold(arrays);              // as a task does
+            void *block = blocks().take(sizeof(Array));
+            Array *made = take_over(old, block, own, SEEN);
+            check((made == nullptr) == (i > 0));
+            if (!made) blocks().give(block, sizeof(Array));
+            hold_again(old);
+            drop({&made, 1}, SEEN);
+            check(in_use() > before && root.holders.load() == 1);
+            check(!can_be_taken(old, own) && !lend(arrays));
+            drop(arrays);
+        }
         leave(arrays);
         check(in_use() == before);
     }
@@ -179,6 +207,7 @@ int main() {
     test_a_part_holds_the_whole();
     test_what_is_borrowed_is_returned_once();
     test_what_nobody_else_sees_can_be_taken();
+    test_what_was_taken_for_nothing_is_held_again();
     test_they_are_dealt();
     test_what_is_borrowed_is_not_taken();
     test_many_threads();
