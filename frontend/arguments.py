@@ -47,9 +47,10 @@ class Arguments:
 
     def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.leaves, self.structure = flatten((args, kwargs), peek)
-        found = [
-            leaf.node if isinstance(leaf, Handle) else dynamic_node(leaf) for leaf in self.leaves
-        ]
+        nodes = [leaf.node if isinstance(leaf, Handle) else None for leaf in self.leaves]
+        home = device_of([node for node in nodes if node is not None])
+        pairs = zip(nodes, self.leaves, strict=True)
+        found = [dynamic_node(leaf, home) if node is None else node for node, leaf in pairs]
         self.places = [place for place, node in enumerate(found) if node is not None]
         self.nodes = [node for node in found if node is not None]
         self.types: list[TensorType] = [node.type for node in self.nodes]
@@ -127,14 +128,12 @@ def bare(value: Any) -> Any:
     return value.value if isinstance(value, Static) else value
 
 
-def dynamic_node(value: Any) -> Node | None:
-    """The node of a tensor, an array or a number; None for what is no such thing."""
-    if isinstance(value, Handle):
-        return value.node
+def dynamic_node(value: Any, device: Device) -> Node | None:
+    """The node of an array or a number, on a device; None for what is no such thing."""
     if value.__class__ in NUMBERS:
         array = np.asarray(value, DEFAULTS[value.__class__].dtype)
-        return upload(array, None, "jit")
-    return upload(value, None, "jit") if isinstance(value, np.ndarray | np.generic) else None
+        return upload(array, device, "jit")
+    return upload(value, device, "jit") if isinstance(value, np.ndarray | np.generic) else None
 
 
 def give_away(tree: Any, location: Location) -> None:

@@ -6,6 +6,7 @@ Never: a frame kept, or a line table read twice for one instruction.
 """
 
 import contextlib
+import functools
 import sys
 from inspect import unwrap
 from pathlib import Path
@@ -19,7 +20,7 @@ _ROOT = str(Path(__file__).resolve().parent.parent)
 _USERS = tuple(
     f"{_ROOT}/{name}/" for name in ("tests", "examples", "benchmarks", "docs", "command/demo")
 )
-_CONTEXTS = contextlib.__file__
+_THROUGH = (contextlib.__file__, functools.__file__)
 _OURS: dict[CodeType, bool] = {}
 _BY_INSTRUCTION: dict[tuple[CodeType, int], Location] = {}
 
@@ -81,7 +82,7 @@ def _is_generated(code: CodeType) -> bool:
 
 def _is_ours(file: str) -> bool:
     """Whether a file is part of the package; frozen standard modules are looked through too, and
-    what enters contexts."""
-    if file.startswith("<frozen") or file == _CONTEXTS:
+    what enters contexts or computes attributes."""
+    if file.startswith("<frozen") or file in _THROUGH:
         return True
     return file.startswith(_ROOT + "/") and not file.startswith(_USERS)

@@ -150,13 +150,14 @@ class Jitted:
         entry = self._known(given, args, kwargs)
         if isinstance(entry, Traced):
             return self._record(entry, given, args, kwargs)
-        force(*given.nodes)
+        device = device_of(given.nodes)
+        with device:  # where what has none yet goes, whichever is meant around the call
+            force(*given.nodes)
         if self.roles.quick and not kwargs:
             self._seen.learn(given.structure.children[0].children)
             key = self._seen.kind(args)[0]
             if key is not NOT_QUICK:
                 self._quick.setdefault(key, entry)
-        device = device_of(given.nodes)
         run = entry, [_buffers(given.nodes, device)], device, given.sizes
         return self._run_on(run, args, kwargs)
 

@@ -11,23 +11,35 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from ..frontend.errors import ArgumentError, fail
+from ..frontend.explanation import Explanation
 from ..frontend.explanation.kernels import readable
-from ..frontend.jit import Jitted, jit
+from ..frontend.jit import jit
 from ..frontend.tensor import Tensor
 from ..frontend.tree import leaves_of
 from ..nn.recomputing import Call, Recomputing
+from ..targets import Memory
 from .state import State
-from .step import Recipe
+from .step import Recipe, Report
+
+
+class Step(Protocol):
+    """From a state and a batch to the next state, and what the batch gave."""
+
+    def __call__(self, state: State, batch: Any, /) -> tuple[State, Report]: ...
+
+    def explain(self, state: State, batch: Any, /) -> Explanation: ...
+
+    def memory(self, state: State, batch: Any, /) -> Memory | None: ...
 
 
 class Steps(NamedTuple):
     """A step that updates the parameters, and one that only gathers gradients."""
 
-    train: Jitted
-    gather: Jitted
+    train: Step
+    gather: Step
 
 
 def compiled(recipe: Recipe) -> Steps:

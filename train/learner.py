@@ -9,6 +9,7 @@ memory.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -19,8 +20,10 @@ from ..frontend.explanation import Explanation
 from ..frontend.functions.keys import fold_in
 from ..frontend.jit import jit
 from ..frontend.nonfinite import nonfinite_origin
+from ..runtime.device import Device
 from ..targets import Memory
 from .budget import Budget, Steps, compiled
+from .devices import Spread, known_devices, moved
 from .events import Listener
 from .measures import Metric, Tally, is_rate, items_of, second_of
 from .precision import PRECISIONS, Precision
@@ -50,7 +53,8 @@ class Learner:
     and what they made of a parameter is told a step later. `plateau` lets the rate of learning fall
     when epochs bring nothing. `memory` is how many bytes a step may take, as it is planned: if it
     would take more, as few of the blocks that a model has of a kind as may be are computed again on
-    the way back, instead of kept.
+    the way back, instead of kept. On several `devices`, each computes the gradients of a part of
+    the batch, and the first one has the state.
     """
 
     loss: Loss
@@ -64,6 +68,7 @@ class Learner:
     plateau: Plateau | None = None
     seed: int = 0
     memory: int | None = None
+    devices: Sequence[str | Device] = ()
 
     def __post_init__(self) -> None:
         functions = [self.clip] if self.clip else []
@@ -76,6 +81,9 @@ class Learner:
         if self.memory is not None and self.memory <= 0:
             problem = "a step takes some bytes of memory"
             fail(ArgumentError, "Learner", problem, self.memory)
+        if len(self._devices) > 1 and self.memory is not None:
+            problem = "a budget of memory is for one device"
+            fail(ArgumentError, "Learner", problem, hint="leave out `memory`, or the other devices")
         if self.accumulate < 1:
             problem = "gradients of one batch at least are averaged"
             fail(ArgumentError, "Learner", problem, self.accumulate)
@@ -109,7 +117,9 @@ class Learner:
         """The state before the first step."""
         recipe = self.recipe
         scaled, falls = recipe.precision == "float16", self.plateau is not None
-        return begin(model, recipe.optimiser, self.seed, recipe.accumulate > 1, scaled, falls)
+        with self._devices[0] if self._devices else nullcontext():
+            own = self._here(model)
+            return begin(own, recipe.optimiser, self.seed, recipe.accumulate > 1, scaled, falls)
 
     def step(self, state: State, batch: Any, count: int | None = None) -> tuple[State, Report]:
         """One batch, of which `count` have been before: another state, and what the batch gave.
@@ -117,6 +127,8 @@ class Learner:
         `count` is needed where several batches make one update. The state that is given may not be
         read again. Nothing waits: numbers of the report are computed when somebody looks at them.
         """
+        if len(self.devices) == 1:
+            batch = self._here(batch)
         steps = self._steps if self.memory is None else self._budget.steps(state, batch)
         if self.accumulate == 1:
             return steps.train(state, batch)
@@ -162,7 +174,7 @@ class Learner:
 
     def measure(self, model: Any, batch: Any, tally: Tally) -> None:
         """One batch of those that are only evaluated."""
-        report = self._evaluate(model, batch)
+        report = self._evaluate(model, self._here(batch))
         values = {"loss": report.loss.item()}
         values |= {name: each.item() for name, each in report.values.items()}
         tally.add(values, items_of(batch), report.outputs, batch)
@@ -187,7 +199,7 @@ class Learner:
     def explain_failure(self, state: State, batch: Any) -> str:
         """Which operation made the loss of a batch NaN or infinite, or else its gradients, and at
         which line."""
-        given = state.model, batch, fold_in(state.key, state.step - 1)
+        given = state.model, self._here(batch), fold_in(state.key, state.step - 1)
         origin = nonfinite_origin(self.recipe.loss_of, *given)
         origin = origin or nonfinite_origin(self.recipe.gradients_of, *given)
         if origin is None:
@@ -201,7 +213,18 @@ class Learner:
 
     @cached_property
     def _steps(self) -> Steps:
-        return compiled(self.recipe)
+        if len(self._devices) < 2:
+            return compiled(self.recipe)
+        spread = [Spread(self.recipe, self._devices, ends) for ends in ("update", "add")]
+        return Steps(*spread)
+
+    @cached_property
+    def _devices(self) -> tuple[Device, ...]:
+        return known_devices(self.devices)
+
+    def _here(self, tree: Any) -> Any:
+        """A tree on the first device, if devices are named."""
+        return moved(tree, self._devices[0]) if self._devices else tree
 
     @cached_property
     def _budget(self) -> Budget:

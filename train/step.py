@@ -47,6 +47,17 @@ class Report:
 
 
 @dataclass(frozen=True)
+class Share:
+    """What a batch, or a part of one, gave: its loss and the gradients of that, what was measured,
+    and the outputs, if somebody wants them."""
+
+    loss: Tensor
+    gradients: Any
+    values: Mapping[str, Tensor]
+    outputs: Any = None
+
+
+@dataclass(frozen=True)
 class Recipe:
     """How a step is made: what is minimised, by which optimiser, in which precision, and which
     parts of the model are computed again rather than kept."""
@@ -63,43 +74,14 @@ class Recipe:
 
     def train(self, state: State, batch: Any) -> tuple[State, Report]:
         """A batch, after which the parameters are updated."""
-        state, report, gradients, sound = self._differentiated(state, batch)
-        if state.good is not None:
-            gradients, sound = self._averaged(state, gradients, sound)
-        if self.clip is not None:
-            gradients = self._clipped(gradients)
-        scale = {} if state.rate is None else {"scale": state.rate}
-        model, optimiser = self.optimiser.update(state.model, gradients, state.optimiser, **scale)
-        if sound is not None:
-            before = state.model, state.optimiser
-            model, optimiser = chosen(sound, (model, optimiser), before)
-        gathered = state.gathered and tree_map(zeros_like, state.gathered)
-        good = None if state.good is None else zeros_like(state.good)
-        return self._next(replace(state, good=good), model, optimiser, gathered), report
+        return self.update(state, *self.share(state, batch))
 
     def gather(self, state: State, batch: Any) -> tuple[State, Report]:
         """A batch whose gradients are only added to those of the batches before."""
-        state, report, gradients, _ = self._differentiated(state, batch)
-        return self._next(state, state.model, state.optimiser, gradients), report
+        return self.add(state, *self.share(state, batch))
 
-    def evaluate(self, model: Any, batch: Any) -> Report:
-        """A batch that nothing is learned from."""
-        with inference():
-            value, outputs = self._result(model, batch)
-        return self._report(value, isfinite(value), outputs, batch, None)
-
-    def loss_of(self, model: Any, batch: Any, key: Any) -> Any:
-        """The loss of a training step alone, with the randomness of that step."""
-        with training(key):
-            return self._result(model, batch)[0]
-
-    def gradients_of(self, model: Any, batch: Any, key: Any) -> Any:
-        """The gradients of a training step alone, with the randomness of that step."""
-        return grad(self.loss_of)(model, batch, key)
-
-    def _differentiated(self, state: State, batch: Any) -> tuple[State, Report, Any, Any]:
-        """The state with the values that modules left, the report, the sum of the gradients since
-        the last update, and whether they may be used: None where nobody asks."""
+    def share(self, state: State, batch: Any) -> tuple[Share, Any]:
+        """What a batch, or a part of one, gives; and the model with what its modules left."""
         scale = state.scale
 
         def scaled(model: Any, batch: Any) -> Any:
@@ -113,10 +95,54 @@ class Recipe:
             ((_, (value, outputs)), model), gradients = both(state.model, batch)
         if scale is not None:
             gradients = tree_map(lambda each: divide(widened(each), scale.value), gradients)
-        finite = isfinite(value)
-        if self.nan == "raise" and scale is None and self._keeps_gradients:
+        values = self._measured(outputs, batch, value)
+        return Share(value, gradients, values, outputs if self.returns_outputs else None), model
+
+    def update(self, state: State, made: Share, model: Any) -> tuple[State, Report]:
+        """The state after a batch that gave this."""
+        state, report, gradients, sound = self._settled(state, made, model)
+        if state.good is not None:
+            gradients, sound = self._averaged(state, gradients, sound)
+        if self.clip is not None:
+            gradients = self._clipped(gradients)
+        scale = {} if state.rate is None else {"scale": state.rate}
+        model, optimiser = self.optimiser.update(state.model, gradients, state.optimiser, **scale)
+        if sound is not None:
+            before = state.model, state.optimiser
+            model, optimiser = chosen(sound, (model, optimiser), before)
+        gathered = state.gathered and tree_map(zeros_like, state.gathered)
+        good = None if state.good is None else zeros_like(state.good)
+        return self._next(replace(state, good=good), model, optimiser, gathered), report
+
+    def add(self, state: State, made: Share, model: Any) -> tuple[State, Report]:
+        """The state that has the gradients of a batch besides those before."""
+        state, report, gradients, _ = self._settled(state, made, model)
+        return self._next(state, state.model, state.optimiser, gradients), report
+
+    def evaluate(self, model: Any, batch: Any) -> Report:
+        """A batch that nothing is learned from."""
+        with inference():
+            value, outputs = self._result(model, batch)
+        values = self._measured(outputs, batch, value)
+        return Report(value, isfinite(value), values, outputs if self.returns_outputs else None)
+
+    def loss_of(self, model: Any, batch: Any, key: Any) -> Any:
+        """The loss of a training step alone, with the randomness of that step."""
+        with training(key):
+            return self._result(model, batch)[0]
+
+    def gradients_of(self, model: Any, batch: Any, key: Any) -> Any:
+        """The gradients of a training step alone, with the randomness of that step."""
+        return grad(self.loss_of)(model, batch, key)
+
+    def _settled(self, state: State, made: Share, model: Any) -> tuple[State, Report, Any, Any]:
+        """The state with the values that modules left, the report, the sum of the gradients since
+        the last update, and whether they may be used: None where nobody asks."""
+        gradients, finite = made.gradients, isfinite(made.loss)
+        if self.nan == "raise" and state.scale is None and self._keeps_gradients:
             finite = logical_and(finite, _all_finite(gradients))
-        report = self._report(value, finite, outputs, batch, state)
+        values = {**made.values, **_rates(self.optimiser, state)}
+        report = Report(made.loss, finite, values, made.outputs)
         sound, state = self._judged(state, finite, gradients)
         model = model if sound is None else chosen(sound, model, state.model)
         if state.gathered is not None:
@@ -184,17 +210,12 @@ class Recipe:
             fail(ArgumentError, "Learner", problem, value)
         return widened(value), outputs
 
-    def _report(
-        self, loss: Any, finite: Any, outputs: Any, batch: Any, state: State | None
-    ) -> Report:
-        """What a batch gave; rates of learning are told where they change from step to step."""
-        values = {
+    def _measured(self, outputs: Any, batch: Any, loss: Any) -> dict[str, Tensor]:
+        """What functions measure of a batch."""
+        return {
             name: _number(name, measure(outputs, batch), loss)
             for name, measure in self.measures.items()
         }
-        if state is not None:
-            values |= _rates(self.optimiser, state)
-        return Report(loss, finite, values, outputs if self.returns_outputs else None)
 
 
 def _number(name: str, value: Any, beside: Tensor) -> Tensor:

@@ -360,6 +360,17 @@ def test_what_is_pending_moves_to_no_device_that_a_block_names(run: Any) -> None
     np.testing.assert_array_equal(np.asarray(before), [3, 3])
 
 
+def test_numbers_go_where_tensors_are() -> None:
+    step = bs.jit(lambda x, scale: x * scale["a"])
+    for place in ("cpu", "reference"):
+        x = bs.ones((2,), device=place)
+        for around in ("cpu", "reference"):
+            with bs.device(around):
+                made = step(x, {"a": 0.5}).sync()
+            assert str(made.device) == place
+            np.testing.assert_array_equal(np.asarray(made), [0.5, 0.5])
+
+
 def test_what_is_read_in_a_block_lives_there() -> None:
     before = bs.ones((2,)) * 7
     other = next(name for name in ("cpu", "reference") if name != str(before.device))
