@@ -145,7 +145,7 @@ class Jitted:
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         given = self.roles.arguments(args, kwargs)
-        if any([node.trace is not None or node.tracked for node in given.nodes]):
+        if _are_recorded(given.nodes):
             return self._record(self._traced(given), given, args, kwargs)
         entry = self._known(given, args, kwargs)
         if isinstance(entry, Traced):
@@ -184,7 +184,7 @@ class Jitted:
             return entry.at(sizes)
         traced, opened = self._traced_open(given)
         sizes = given.open(opened) or {}
-        if any([node.trace is not None or node.tracked for node in traced.captures]):
+        if _are_recorded(traced.captures):
             return traced.at(sizes)
         entry = _compiled(traced, given, self.roles.donated_nodes(given, args, kwargs))
         if not sizes:
@@ -301,9 +301,11 @@ class Jitted:
         """How many bytes a call with arguments of this kind takes, as it is planned; nothing runs.
 
         None where nothing is planned: on the device `reference`, where data decide sizes, and where
-        the function keeps a history.
+        the call keeps a history or is a part of what is being traced.
         """
         given = self.roles.arguments(args, kwargs)
+        if _are_recorded(given.nodes):
+            return None
         entry = self._known(given, args, kwargs)
         if isinstance(entry, Traced) or len(entry.plans) != 1:
             return None
@@ -311,6 +313,11 @@ class Jitted:
 
     def __repr__(self) -> str:
         return f"<jit of {getattr(self.function, '__qualname__', self.function)}>"
+
+
+def _are_recorded(nodes: Sequence[Node]) -> bool:
+    """Whether some of them are of what is being traced, or keep a history."""
+    return any([node.trace is not None or node.tracked for node in nodes])
 
 
 def _compiled(traced: Traced, given: Arguments, donated: Sequence[int]) -> Entry:

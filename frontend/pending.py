@@ -67,12 +67,10 @@ def take() -> list[Node]:
     What lives on no device yet was made where none is named. In a block that names another one than
     the usual it stays, or it would be there for good.
     """
-    nodes, chosen = live(), chosen_device()
+    nodes, handles, chosen = live(), _PENDING.handles, chosen_device()
     if chosen is None or chosen is default_device():
-        _PENDING.handles.clear()
+        handles.clear()
         return nodes
-    held = [(each, each()) for each in _PENDING.handles]
-    _PENDING.handles[:] = [
-        each for each, made in held if made is not None and made.pending and not made.node.device
-    ]
-    return [node for node in nodes if node.device is not None]
+    staying = {node for node in nodes if node.device is None}
+    handles[:] = [each for each in handles if (held := each()) is not None and held.node in staying]
+    return [node for node in nodes if node not in staying]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import prod
 from threading import Lock
 from typing import Any, NamedTuple, Protocol
 
@@ -59,13 +58,12 @@ class Budget:
 
     def steps(self, state: State, batch: Any) -> Steps:
         """Steps that fit on this batch; `ArgumentError` if there are none."""
-        size = _bytes_of(batch)
-        steps = self._steps
-        if steps is None or size > self._largest:
-            with self._lock:
-                steps = self._steps = self._found(state, batch)
+        size = sum([each.nbytes for each in leaves_of(batch) if isinstance(each, Tensor)])
+        with self._lock:
+            if self._steps is None or size > self._largest:
+                self._steps = self._found(state, batch)
                 self._largest = size
-        return steps
+            return self._steps
 
     def _found(self, state: State, batch: Any) -> Steps:
         all_kept = Recomputing()
@@ -105,9 +103,3 @@ class Budget:
             hint = "train on the device `cpu`, with sizes that are known before a step runs"
             fail(ArgumentError, "Learner", problem, hint=hint)
         return steps, memory.total
-
-
-def _bytes_of(batch: Any) -> int:
-    """What the tensors of a batch take."""
-    tensors = [each for each in leaves_of(batch) if isinstance(each, Tensor)]
-    return sum([prod(each.shape) * each.dtype.itemsize for each in tensors])

@@ -17,34 +17,39 @@ from ..frontend.explanation import Explanation
 from ..frontend.functions.creation import as_device
 from ..frontend.functions.keys import fold_in
 from ..frontend.functions.manipulation import concat
-from ..frontend.jit import jit
+from ..frontend.jit import Jitted, jit
 from ..frontend.tensor import Tensor
 from ..frontend.tree import tree_map
 from ..runtime.device import Device
 from ..targets import Memory
+from .budget import Steps
 from .measures import items_of
 from .optimisers.optimiser import widened
 from .state import State
 from .step import Recipe, Report, Share
 
 
-class Spread:
-    """A step whose parts run on these devices, the first of which has the state; `ends` names the
-    method of the recipe that takes what they gave."""
+def spread(recipe: Recipe, devices: Sequence[Device]) -> Steps:
+    """The steps of a recipe on several devices, the first of which has the state."""
+    share = jit(recipe.share)
+    return Steps(Spread(devices, share, recipe.update), Spread(devices, share, recipe.add))
 
-    def __init__(self, recipe: Recipe, devices: Sequence[Device], ends: str) -> None:
-        self.devices = devices
-        self._shares = [jit(recipe.share) for _ in devices]
-        self._end = jit(partial(_ended, getattr(recipe, ends)), donate=(0,))
+
+class Spread:
+    """A step that computes shares of a batch, one on each device, and ends with what they gave."""
+
+    def __init__(self, devices: Sequence[Device], share: Jitted, end: Any) -> None:
+        self.devices, self._share = devices, share
+        self._end = jit(partial(_ended, end), donate=(0,))
 
     def __call__(self, state: State, batch: Any) -> tuple[State, Report]:
         """One batch."""
         first, *others = parts = _parts(batch, self.devices)
         asked = [
-            self._shares[number](_copied(state, self.devices[number], number), part)
+            self._share(_copied(state, self.devices[number], number), part)
             for number, part in enumerate(others, 1)
         ]
-        own, model = self._shares[0](state, first)
+        own, model = self._share(state, first)
         shares = [own, *[moved(share, self.devices[0]) for share, _ in asked]]
         items = [items_of(part) for part in parts]
         weights = [each / max(sum(items), 1) for each in items]
@@ -52,11 +57,11 @@ class Spread:
 
     def explain(self, state: State, batch: Any) -> Explanation:
         """What the first device does with its part."""
-        return self._shares[0].explain(state, _parts(batch, self.devices)[0])
+        return self._share.explain(state, _parts(batch, self.devices)[0])
 
     def memory(self, state: State, batch: Any) -> Memory | None:
         """What the first device needs for its part."""
-        return self._shares[0].memory(state, _parts(batch, self.devices)[0])
+        return self._share.memory(state, _parts(batch, self.devices)[0])
 
 
 def known_devices(names: Sequence[str | Device]) -> tuple[Device, ...]:

@@ -23,7 +23,7 @@ from ..frontend.nonfinite import nonfinite_origin
 from ..runtime.device import Device
 from ..targets import Memory
 from .budget import Budget, Steps, compiled
-from .devices import Spread, known_devices, moved
+from .devices import known_devices, moved, spread
 from .events import Listener
 from .measures import Metric, Tally, is_rate, items_of, second_of
 from .precision import PRECISIONS, Precision
@@ -127,9 +127,9 @@ class Learner:
         `count` is needed where several batches make one update. The state that is given may not be
         read again. Nothing waits: numbers of the report are computed when somebody looks at them.
         """
-        if len(self.devices) == 1:
-            batch = self._here(batch)
-        steps = self._steps if self.memory is None else self._budget.steps(state, batch)
+        if self.devices:
+            batch = self._here_alone(batch)
+        steps = self._steps_on(state, batch)
         if self.accumulate == 1:
             return steps.train(state, batch)
         if count is None:
@@ -140,11 +140,13 @@ class Learner:
 
     def explain(self, state: State, batch: Any) -> Explanation:
         """What a step on this batch is compiled to, in words; nothing runs."""
+        batch = self._here_alone(batch)
         return self._steps_on(state, batch).train.explain(state, batch)
 
     def planned_memory(self, state: State, batch: Any) -> Memory | None:
         """The bytes that a step on this batch takes, as they are planned; nothing runs. None where
         nothing is planned, as on the device `reference`."""
+        batch = self._here_alone(batch)
         return self._steps_on(state, batch).train.memory(state, batch)
 
     def load(
@@ -215,8 +217,7 @@ class Learner:
     def _steps(self) -> Steps:
         if len(self._devices) < 2:
             return compiled(self.recipe)
-        spread = [Spread(self.recipe, self._devices, ends) for ends in ("update", "add")]
-        return Steps(*spread)
+        return spread(self.recipe, self._devices)
 
     @cached_property
     def _devices(self) -> tuple[Device, ...]:
@@ -225,6 +226,10 @@ class Learner:
     def _here(self, tree: Any) -> Any:
         """A tree on the first device, if devices are named."""
         return moved(tree, self._devices[0]) if self._devices else tree
+
+    def _here_alone(self, batch: Any) -> Any:
+        """A batch on the only device that is named, if one is; several cut it themselves."""
+        return self._here(batch) if len(self._devices) == 1 else batch
 
     @cached_property
     def _budget(self) -> Budget:

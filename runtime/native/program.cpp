@@ -250,9 +250,10 @@ bool Program::replace(Task &task, Pieces pieces, Stream *stream, bool given_away
 
 // What the program was to replace goes with those who were given it: tasks before still read it.
 void Program::leave_taken(Task &task, Pieces pieces) noexcept {
-    for (int64_t i = 0; i < plan_.replaced_count; ++i)
-        if (task.made[size(plan_.made_count + i)])
-            hold_again(*given(pieces, size(plan_.replaced[i])).first);
+    for (int64_t i = 0; i < plan_.replaced_count; ++i) {
+        const Array *made = task.made[size(plan_.made_count + i)];
+        if (made && made->base) hold_again(*given(pieces, size(plan_.replaced[i])).first);
+    }
 }
 
 // What the program makes is held by its results, and by nobody else.

@@ -69,5 +69,7 @@ def test_what_is_donated_is_counted_once() -> None:
 
 def test_where_nothing_is_planned_it_is_not_known() -> None:
     assert bs.jit(chain).memory(bs.zeros((4, 2), device="reference")) is None
+    with_history = bs.zeros((4, 2), device="cpu").requires_grad_()
+    assert bs.jit(chain).memory(with_history) is None
     kept = bs.jit(lambda x: x[x > 0] * 2)
     assert kept.memory(bs.zeros((4,), device="cpu")) is None

@@ -134,6 +134,8 @@ def test_one_device_that_is_named_has_everything() -> None:
     learner = train.Learner(loss, train.optimisers.SGD(0.05), devices=("cpu",))
     with bs.device("reference"):
         state, report = learner.step(learner.begin(Model()), batch_of(4))
+        assert learner.planned_memory(state, batch_of(4)) is not None
+        assert learner.explain(state, batch_of(4)).device == "cpu"
     assert str(report.loss.device) == str(state.step.device) == "cpu"
 
 

@@ -195,15 +195,17 @@ def test_one_value_is_written_in_the_place_of_several() -> None:
     assert {"erf", "negate"} <= {*second.ops}
 
 
-def test_who_lets_go_of_memory_runs_as_soon_as_it_can() -> None:
-    lines = """
+SCANS = """
       %a = tensor.cumulative_sum %x {axis = 0} : tensor<[n, m], f32>
       %b = tensor.cumulative_maximum %a {axis = 0} : tensor<[n, m], f32>
       %c = tensor.cumulative_product %b {axis = 0} : tensor<[n, m], f32>
       %z = tensor.exp %c : tensor<[n, m], f32>
       %s = tensor.contract %a, %b {left_batch = [], right_batch = [], left_contract = [1], \
 right_contract = [1], dtype = f32} : tensor<[n, n], f32>"""
-    fused = checked(func_of(body(lines, "%z, %s", f"({ROWS}, tensor<[n, n], f32>)")))
+
+
+def test_who_lets_go_of_memory_runs_as_soon_as_it_can() -> None:
+    fused = checked(func_of(body(SCANS, "%z, %s", f"({ROWS}, tensor<[n, n], f32>)")))
     names = [op.kernel for op in fused.module.main.body if isinstance(op, step.Launch)]
     assert [name.partition("_model")[0] for name in names] == [
         "cumulative_sum", "cumulative_maximum", "contract", "cumulative_product", "exp",
@@ -213,16 +215,13 @@ right_contract = [1], dtype = f32} : tensor<[n, n], f32>"""
 def test_a_single_number_is_there_as_soon_as_it_can_be() -> None:
     """Such as whether a loss is finite, which is recorded after all gradients: updates that ask for
     it would keep what they are computed from until then."""
-    lines = """
-      %a = tensor.cumulative_sum %x {axis = 0} : tensor<[n, m], f32>
-      %b = tensor.cumulative_maximum %a {axis = 0} : tensor<[n, m], f32>
-      %c = tensor.cumulative_product %b {axis = 0} : tensor<[n, m], f32>
-      %z = tensor.exp %c : tensor<[n, m], f32>
-      %s = tensor.contract %a, %b {left_batch = [], right_batch = [], left_contract = [1], \
-right_contract = [1], dtype = f32} : tensor<[n, n], f32>
+    lines = (
+        SCANS
+        + """
       %t = tensor.reduce_sum %a {axes = [0, 1]} : tensor<[], f32>
       %f = tensor.broadcast %t {shape = [n, n], axes = []} : tensor<[n, n], f32>
       %u = tensor.multiply %s, %f : tensor<[n, n], f32>"""
+    )
     fused = checked(func_of(body(lines, "%z, %u", f"({ROWS}, tensor<[n, n], f32>)")))
     names = [op.kernel for op in fused.module.main.body if isinstance(op, step.Launch)]
     assert [name.partition("_model")[0] for name in names] == [
