@@ -2,8 +2,8 @@
 
 Comes in: nothing; Python's collector knows all objects. Goes out: lines of text: the largest
 tensors, the lines that made them, how many more there are, and the bytes of all.
-Never: a note taken while all goes well. Nor is a buffer looked at: it is counted once, whoever
-holds it, and how large it is follows from the type of a tensor that it belongs to.
+Never: a note taken while all goes well. Memory is counted once, whoever holds it, and how large it
+is follows from the type of a tensor that it belongs to.
 """
 
 from __future__ import annotations
@@ -69,27 +69,35 @@ def amount(count: int) -> str:
 
 
 def _held(objects: list[Any]) -> Iterator[Made]:
-    """One for each buffer that tensors, or trees whose leaves are still to be made, hold."""
+    """One for each memory that tensors, or trees whose leaves are still to be made, hold: the
+    largest of those that share it, and one whose line is known."""
     found: dict[Any, Made] = {}
     for each in objects:
-        for key, made in _buffers(each):
-            if key not in found or not found[key].location:
-                found[key] = made
+        for memory, made in _memories(each):
+            if memory not in found or _rank(found[memory]) < _rank(made):
+                found[memory] = made
     yield from found.values()
 
 
-def _buffers(each: Any) -> Iterator[tuple[Any, Made]]:
-    """The buffers of one object, each with what tells it from others; another thread may be about
+def _rank(made: Made) -> tuple[int, bool]:
+    return bytes_of(made.type), bool(made.location)
+
+
+def _memories(each: Any) -> Iterator[tuple[Any, Made]]:
+    """The memories of one object, each with what tells it from others; another thread may be about
     to make the object."""
     if type(each) is Node:
-        buffer = getattr(each, "buffer", None)
-        if buffer is not None:
-            yield id(buffer), Made(each.type, each.location)
+        buffer, device = getattr(each, "buffer", None), getattr(each, "device", None)
+        buffers, types = [buffer], (each.type,)
     elif type(each) is Bundle:
-        buffers = getattr(each, "buffers", None)
-        if buffers is not None:
-            for place, type_ in enumerate(each.kind.types):
-                yield (id(buffers), place), Made(type_, each.location)
+        buffers, kind = getattr(each, "buffers", None), each.kind
+        buffer, device, types = buffers, kind.device, kind.types
+    else:
+        return
+    if buffer is None or device is None or type(buffer) is Bundle:  # of leaves given away unseen
+        return
+    for memory, type_ in zip(device.target.memories(buffers), types, strict=True):
+        yield (device, memory), Made(type_, each.location)
 
 
 def _names(objects: list[Any]) -> dict[Location, str]:

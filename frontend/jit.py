@@ -325,10 +325,14 @@ def _compiled(traced: Traced, given: Arguments, donated: Sequence[int]) -> Entry
     device = device_of([*given.nodes, *traced.captures])
     types, stages = traced.results, traced.stages
     are_tensors = len(traced.places) == traced.structure.count
+    if stages is None:
+        plans = (plan(traced.func, device, donated, by_lines=True),)
+    else:
+        plans = plan_stages(stages, device)
     return Entry(
         traced,
         tuple([device.target.keep(each) for each in _buffers(traced.captures, device)]),
-        (plan(traced.func, device, donated),) if stages is None else plan_stages(stages, device),
+        plans,
         types,
         kind_of(traced.structure, types, device) if are_tensors else None,
     )

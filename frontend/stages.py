@@ -128,7 +128,7 @@ def _name(level: int, ends: Sequence[Bound]) -> str:
 
 def plan_stages(stages: Stages, device: Device) -> tuple[Plan, ...]:
     """The stages made ready to run."""
-    return tuple([plan(func, device) for func in funcs_of(stages)])
+    return tuple([plan(func, device, by_lines=True) for func in funcs_of(stages)])
 
 
 def funcs_of(stages: Stages) -> list[Func]:

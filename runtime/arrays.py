@@ -98,6 +98,12 @@ class Arrays(Sequence["Arrays"]):
         (form,) = self.forms
         return shown(self.native, form, read_only=True)
 
+    def addresses(self) -> list[int]:
+        """Where the memory of each begins, computed or not."""
+        address, native = core().brimstone_address, self.native
+        places = [address(native, place) for place in range(len(self.forms))]
+        return [int(ffi.cast("intptr_t", each)) for each in places]
+
     def stay(self) -> None:
         """Let nobody write to their memory any more, whoever they are donated to."""
         lend(self.native)

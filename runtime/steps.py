@@ -1,7 +1,8 @@
 """Compiled steps: funcs of the tensor floor made ready to run, each text of them once.
 
 Comes in: a func with plain sizes, and a device. Goes out: a `Plan`: the compiled step, which knows
-no size, and the sizes and numbers with which this func runs it.
+no size, and the sizes and numbers with which this func runs it. A step that is to be told of by its
+lines is shared by funcs from the same lines.
 Never: a tensor of the frontend.
 """
 
@@ -15,6 +16,7 @@ import numpy as np
 from ..ir.attributes import Frozen
 from ..ir.dims import Dim, evaluate, symbols
 from ..ir.func import Func, Module
+from ..ir.locations import Location
 from ..ir.payloads import Array
 from ..ir.printer import print_module
 from ..ir.tensor import Gather, Outside, Scatter
@@ -80,17 +82,23 @@ class Statistics:
 
 
 STATISTICS = Statistics()
-_STEPS: dict[tuple[str, str], Executable] = {}
+_Key = tuple[str, str, tuple[Location, ...]]
+_STEPS: dict[_Key, Executable] = {}
 _LOCK = Lock()
 
 
-def plan(func: Func, device: Device, donated: Sequence[int] = ()) -> Plan:
+def plan(
+    func: Func, device: Device, donated: Sequence[int] = (), *, by_lines: bool = False
+) -> Plan:
     """Make a func, whose sizes are plain or symbolic, ready to run on a device; results may be made
-    in the memory of the `donated` arguments, counted from 0."""
+    in the memory of the `donated` arguments, counted from 0.
+
+    With `by_lines`, errors and profiles tell of it by its lines, and not by those of an equal one.
+    """
     with NOTES.about("prepare a step"), collector_paused():
         general = generalised(func, donated)
         with _LOCK:
-            executable = _compiled(general.func, device)
+            executable = _compiled(general.func, device, by_lines)
             STATISTICS.planned += 1
         return Plan(general, executable, device)
 
@@ -105,8 +113,8 @@ def generalised(func: Func, donated: Sequence[int]) -> Generalised:
 
 
 def is_compiled(func: Func, device: Device) -> bool:
-    """Whether there is a step for a general func."""
-    return _key_of(Module([func]), device) in _STEPS
+    """Whether there is a step for a general func and its lines."""
+    return _key_of(Module([func]), device, True) in _STEPS
 
 
 def prepare(module: Module) -> Module:
@@ -115,9 +123,9 @@ def prepare(module: Module) -> Module:
     return module
 
 
-def _compiled(func: Func, device: Device) -> Executable:
+def _compiled(func: Func, device: Device, by_lines: bool) -> Executable:
     module = Module([func])
-    key = _key_of(module, device)
+    key = _key_of(module, device, by_lines)
     found = _STEPS.get(key)
     if found is None:
         if len(_STEPS) >= _STEPS_AT_MOST:
@@ -150,8 +158,9 @@ def _refuses(op: Op) -> bool:
     return isinstance(op, Gather | Scatter) and op.outside is Outside.ERROR
 
 
-def _key_of(module: Module, device: Device) -> tuple[str, str]:
-    return str(device), print_module(module)
+def _key_of(module: Module, device: Device, by_lines: bool) -> _Key:
+    lines = [op.location for op in module.main.walk()] if by_lines else []
+    return str(device), print_module(module), tuple(lines)
 
 
 def contents(buffer: Any, device: Device) -> Array:

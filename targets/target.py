@@ -55,6 +55,10 @@ class Target(Protocol):
         """The contents of a buffer, as a host array that nobody may change."""
         ...
 
+    def memories(self, buffers: Sequence[Any]) -> Sequence[int]:
+        """For each buffer a number that tells its memory from any other's, computed or not."""
+        ...
+
     def wait(self, buffers: Any = None) -> None:
         """Return when buffers are computed; without any, when all that this thread asked for is."""
         ...

@@ -55,6 +55,11 @@ class Cpu:
         """The contents, once they are computed."""
         return buffer.array()
 
+    def memories(self, buffers: Sequence[Arrays]) -> list[int]:
+        """Where they begin."""
+        pieces = buffers if isinstance(buffers, tuple | list) else (buffers,)
+        return [address for each in pieces for address in each.addresses()]
+
     def wait(self, buffers: Any = None) -> None:
         """Return when buffers are computed, or all that this thread has asked for."""
         if buffers is None:

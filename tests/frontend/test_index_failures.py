@@ -49,6 +49,18 @@ def test_who_reads_a_result_is_told() -> None:
         assert f"test_index_failures.py:{line}" in told
 
 
+@bs.jit
+def embed_again(table: Any, ids: Any) -> Any:
+    return table[ids] * 2  # and here
+
+
+def test_functions_that_say_the_same_are_told_of_by_their_own_lines() -> None:
+    for function, mark in ((embed, "# here"), (embed_again, "# and here")):
+        line = Path(__file__).read_text().split(mark)[0].count("\n") + 1
+        made = function(table(), ids(9))
+        assert f"test_index_failures.py:{line}" in failure_of(made.numpy)
+
+
 def test_a_failure_is_handed_on() -> None:
     product = bs.jit(lambda x, y: (x @ y, y + 1))
     broken, sound = product(embed(table(), ids(4)), bs.ones((3, 3)).sync())
