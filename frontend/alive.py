@@ -86,15 +86,17 @@ def _rank(made: Made) -> tuple[int, bool]:
 def _memories(each: Any) -> Iterator[tuple[Any, Made]]:
     """The memories of one object, each with what tells it from others; another thread may be about
     to make the object."""
+    buffers: Any
     if type(each) is Node:
         buffer, device = getattr(each, "buffer", None), getattr(each, "device", None)
-        buffers, types = [buffer], (each.type,)
+        is_given = type(buffer) is Bundle  # of what was given away unseen, for a moment
+        buffers, types = None if buffer is None or is_given else [buffer], (each.type,)
     elif type(each) is Bundle:
-        buffers, kind = getattr(each, "buffers", None), each.kind
-        buffer, device, types = buffers, kind.device, kind.types
+        buffers = getattr(each, "buffers", None)
+        device, types = each.kind.device, each.kind.types
     else:
         return
-    if buffer is None or device is None or type(buffer) is Bundle:  # of leaves given away unseen
+    if buffers is None or device is None:
         return
     for memory, type_ in zip(device.target.memories(buffers), types, strict=True):
         yield (device, memory), Made(type_, each.location)

@@ -7,7 +7,7 @@ Never: a computation, or a step compiled: the function is lowered once more, wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from ..ir.func import Func
@@ -15,6 +15,7 @@ from ..passes.recognise import missed
 from ..runtime.device import Device
 from ..runtime.outlook import Outlook, foresee
 from ..runtime.steps import Plan
+from ..targets import Executable
 from .arguments import Arguments
 from .caller import user_line
 from .explanation import Explanation, Part
@@ -38,11 +39,13 @@ def explain_traced(
     donated: Sequence[int],
 ) -> Explanation:
     """The explanation of a function, which is `func` for these arguments; `plans` are those of each
-    kind of arguments so far, and
-    `donated` are those of its nodes which are."""
+    kind of arguments so far, and `donated` are those of its nodes which are."""
     names = _names(function, traced, given)
-    parts = [*_parts(traced, names, device, given.sizes, donated)]
     kinds = [*plans]
+    made = [plan for each in kinds for plan in each]
+    own = [plan.executable for plan in made]
+    outlooks = _outlooks(traced, names, device, own, donated)
+    parts = [_part(outlook, reads, given.sizes, ends) for outlook, reads, ends in outlooks]
     types = [value.type for value in traced.func.arguments]
     pairs = zip(names, types, strict=True)
     return Explanation(
@@ -52,7 +55,7 @@ def explain_traced(
         takes={name: array_text(type_, given.sizes) for name, type_ in pairs if name != KEY},
         returns=tuple([array_text(each, given.sizes) for each in traced.results]),
         parts=tuple(parts),
-        steps=compiled_steps([plan for each in kinds for plan in each]),
+        steps=compiled_steps(made),
         kinds=len(kinds),
         no_attention=tuple(_no_attention(traced)),
     )
@@ -73,17 +76,21 @@ def _names(function: Callable[..., Any], traced: Traced, given: Arguments) -> li
     return [*[labels[place] for place in given.places], *[KEY] * hidden, *outside]
 
 
-def _parts(
-    traced: Traced, names: list[str], device: Device, given: Sizes, donated: Sequence[int]
-) -> Iterator[Part]:
-    """The one step, or each stage."""
+def _outlooks(
+    traced: Traced,
+    names: list[str],
+    device: Device,
+    own: Collection[Executable],
+    donated: Sequence[int],
+) -> Iterator[tuple[Outlook, list[str], tuple[str, ...]]]:
+    """The outlook for the one step, or each stage, with what it takes and what ends it."""
     if traced.stages is None:
-        yield _part(foresee(traced.func, device, names, donated), names, given, ())
+        yield foresee(traced.func, device, names, own, donated), names, ()
         return
     known = dict(enumerate(names))
     for stage, func in zip(traced.stages.steps, funcs_of(traced.stages), strict=True):
         reads = [known.get(each, f"value {each}") for each in stage.reads]
-        yield _part(foresee(func, device, reads), reads, given, tuple(_ends(stage)))
+        yield foresee(func, device, reads, own), reads, tuple(_ends(stage))
 
 
 def _part(outlook: Outlook, names: list[str], given: Sizes, ends: tuple[str, ...]) -> Part:

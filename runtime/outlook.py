@@ -6,14 +6,14 @@ Never: something compiled or kept. What is told is of this very func and its lin
 may have been compiled for an equal one.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..ir.dims import Dim
 from ..ir.func import Func, Module
 from ..ir.payloads import Array
 from ..passes.generalise import Kept
-from ..targets import Account
+from ..targets import Account, Executable
 from .device import Device
 from .steps import generalised, is_compiled, prepare
 
@@ -30,11 +30,16 @@ class Outlook:
 
 
 def foresee(
-    func: Func, device: Device, names: Iterable[str], donated: Sequence[int] = ()
+    func: Func,
+    device: Device,
+    names: Iterable[str],
+    own: Collection[Executable],
+    donated: Sequence[int] = (),
 ) -> Outlook:
-    """The outlook for a func; `names` are those of its arguments, in order."""
+    """The outlook for a func; `names` are those of its arguments, in order, and `own` the steps
+    that who calls it has compiled so far."""
     general = generalised(func, donated)
-    known = is_compiled(general.func, device)
+    known = is_compiled(general.func, device, own)
     module = prepare(Module([general.func]))
     numbers = [*map(_said, general.scalars)]
     account = device.target.account(module, [*names, *numbers])

@@ -6,7 +6,7 @@ lines is shared by funcs from the same lines.
 Never: a tensor of the frontend.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import copy
 from threading import Lock
 from typing import Any
@@ -112,9 +112,12 @@ def generalised(func: Func, donated: Sequence[int]) -> Generalised:
     return general
 
 
-def is_compiled(func: Func, device: Device) -> bool:
-    """Whether there is a step for a general func and its lines."""
-    return _key_of(Module([func]), device, True) in _STEPS
+def is_compiled(func: Func, device: Device, own: Collection[Executable]) -> bool:
+    """Whether there is a step for a general func: for its lines, or among one's own, which may be
+    told of by the lines of an earlier call."""
+    key = _key_of(Module([func]), device, True)
+    equal = [step for each, step in _STEPS.items() if each[:2] == key[:2]]
+    return key in _STEPS or any([step in own for step in equal])
 
 
 def prepare(module: Module) -> Module:

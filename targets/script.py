@@ -211,6 +211,10 @@ class Arrays(Protocol):
 
     def __iter__(self) -> Iterator["Arrays"]: ...
 
+    def addresses(self) -> list[int]:
+        """Where the memory of each begins, computed or not."""
+        ...
+
     def deal(self, counts: tuple[int, ...], /) -> list["Arrays"]:
         """All of them, so many to each in turn; here there are none any more."""
         ...

@@ -9,11 +9,10 @@ Never: a change to the tile func.
 
 from math import prod
 
-from ...ir import loop, tile
+from ...ir import tile
 from ...ir.dims import Symbol
 from ...ir.dtypes import i64
-from ...ir.func import Func, Return, Yield
-from ...ir.loop import CompareKind
+from ...ir.func import Func, Return
 from ...ir.types import INDEX, Buffer, Scalar, Space, Tile, View
 from ...ir.values import AnyValue, Block
 from ..dead import sweep
@@ -21,13 +20,15 @@ from ..machine import Machine
 from ..past_caches import stores_past_caches
 from ..ranges import Ranges
 from .binding import Binding, Memory, Splits
-from .checks import Check, not_beyond, not_negative, open_checks
+from .checks import open_checks
 from .dot import streamed_ops
 from .emitter import Emitter, Index
 from .refused import TooLong
 from .rules import RULES
 from .sizes import Symbols, size_index
 from .split import evaluate
+from .tail import Tails, tails_of
+from .twice import run_block, twice
 
 PRELUDE = (
     tile.Constant, tile.ProgramId, tile.ProgramCount, tile.Extent, tile.View, tile.Unary,
@@ -39,21 +40,22 @@ PRELUDE = (
 def bind_cpu(func: Func, machine: Machine) -> Func:
     """The loop func of a tile func."""
     ranges = Ranges(func)  # what is proved once holds for every attempt
+    tails = tails_of(func, ranges)
     for splits in (Splits.ALL, Splits.INNERMOST):
         try:
-            return _bound(func, machine, ranges, splits)
+            return _bound(func, machine, ranges, splits, tails)
         except TooLong:
             continue  # with fewer loops that are written out twice
-    return _bound(func, machine, ranges, Splits.NONE)
+    return _bound(func, machine, ranges, Splits.NONE, tails)
 
 
-def _bound(func: Func, machine: Machine, ranges: Ranges, splits: Splits) -> Func:
+def _bound(func: Func, machine: Machine, ranges: Ranges, splits: Splits, tails: Tails) -> Func:
     scratches = [op for op in func.walk() if isinstance(op, tile.Scratch)]
     attributes = {**func.attributes, "scratch": [prod(op.shape) for op in scratches]}
     made = Func(func.name, (), func.symbols, attributes, func.location)
     emitter = Emitter(made.body)
     binding = Binding(machine, lanes_of(func, machine), ranges, emitter, RULES)
-    binding.splits, binding.streamed = splits, streamed_ops(func)
+    binding.splits, binding.tails, binding.streamed = splits, tails, streamed_ops(func)
     binding.past_caches.update(stores_past_caches(func, ranges))
     binding.ahead = func.attributes.get("tile", {}).get("ahead", 0)
     symbols: dict[Symbol, Index] = {}
@@ -124,35 +126,12 @@ def _program(func: Func, binding: Binding) -> None:
     checks = [
         check
         for check in open_checks(func.body, binding.ranges)
-        if check.source in binding.values and evaluate(binding, check.offset, {}) is not None
+        if check.source in binding.values
+        and check.key not in binding.tails.keys
+        and evaluate(binding, check.offset, {}) is not None
     ]
-    if not checks:
-        binding.run(func.body)
-        return
-    emitter = binding.emitter
-    emitter.location = func.location
-    condition = emitter.all_of([each for check in checks for each in _conditions(binding, check)])
-    regions: list[Block] = []
-    for known in ([check.key for check in checks], []):
-        with binding.region([], known, branch=True) as block:
-            binding.run(func.body)
-            emitter.emit_all(Yield, [])
-        regions.append(block)
-    emitter.location = func.location
-    emitter.emit_all(loop.If, condition, [], *regions)
-
-
-def _conditions(binding: Binding, check: Check) -> list[AnyValue]:
-    """What holds in the interior: `0 <= offset`, and `offset + count <= extent`."""
-    emitter, ranges = binding.emitter, binding.ranges
-    offset = evaluate(binding, check.offset, {})
-    assert offset is not None
-    conditions: list[AnyValue] = []
-    if not not_negative(check, ranges):
-        start = emitter.value(offset)
-        conditions.append(emitter.compare(CompareKind.LESS_EQUAL, emitter.number(0), start))
-    if not not_beyond(check, ranges):
-        end = emitter.value(emitter.sum(offset, check.count))
-        extent = emitter.value(binding.extent(check))
-        conditions.append(emitter.compare(CompareKind.LESS_EQUAL, end, extent))
-    return conditions
+    binding.emitter.location = func.location
+    if checks:
+        twice(binding, checks, lambda: run_block(binding, func.body))
+    else:
+        run_block(binding, func.body)

@@ -18,6 +18,7 @@ from .checks import Check, Key, holds
 from .emitter import Emitter, Index
 from .refused import Refused
 from .registers import Registers, count_of, part_type, registers, shape_of
+from .tail import NO_TAILS
 
 MOST_REGISTERS = 4
 """How many times the machine's registers one tile may fill."""
@@ -54,6 +55,7 @@ class Binding:
         self.values: dict[AnyValue, Any] = {}
         self.known: frozenset[Key] = frozenset()
         self.splits = Splits.ALL
+        self.tails = NO_TAILS
         self.ahead = 0
         self.streamed: set[Op] = set()
         self.past_caches: set[Op] = set()

@@ -15,6 +15,7 @@ from ...ir.values import AnyValue, Block, walk
 from .binding import Binding, Rules, Splits
 from .checks import Check
 from .split import Split
+from .twice import run_block
 
 
 def bind_for(binding: Binding, op: tile.For) -> tuple[object, ...]:
@@ -61,7 +62,7 @@ def emit_loop(
 
 def run_region(binding: Binding, region: Block) -> list[AnyValue]:
     """Bind what stands in a region; the loop values that it yields."""
-    binding.run(region)
+    run_block(binding, region)
     return binding.flat(region.terminator.operands)
 
 

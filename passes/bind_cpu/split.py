@@ -43,7 +43,10 @@ class Split:
 
     def takes(self, check: Check) -> bool:
         """Whether a check fails only from some round on, which can be told before the loop."""
-        if check.key in self.binding.known or check.source not in self.binding.values:
+        binding = self.binding
+        if check.key in binding.known or check.key in binding.tails.keys:
+            return False
+        if check.source not in binding.values:
             return False
         ranges = self.binding.ranges
         turn, at, place = ranges.turn_of(self.index), ranges.of(self.index), check.place

@@ -57,7 +57,8 @@ class Cpu:
 
     def memories(self, buffers: Sequence[Arrays]) -> list[int]:
         """Where they begin."""
-        pieces = buffers if isinstance(buffers, tuple | list) else (buffers,)
+        plain = isinstance(buffers, tuple | list)
+        pieces = cast("Sequence[Arrays]", buffers if plain else [buffers])
         return [address for each in pieces for address in each.addresses()]
 
     def wait(self, buffers: Any = None) -> None:

@@ -49,6 +49,11 @@ class Panels:
         return (self.chunk, self.lines) if self.beside else (self.lines, self.chunk)
 
     @property
+    def inner(self) -> tuple[Role, Role]:
+        """What lies below each other in a chunk, and what beside each other."""
+        return (Role.CONTRACT, Role.FREE) if self.beside else (Role.FREE, Role.CONTRACT)
+
+    @property
     def steps(self) -> Mapping[Role, int]:
         """How far it is from one chunk to the next."""
         return {Role.BATCH: 1, Role.FREE: self.lines, Role.CONTRACT: self.chunk}
@@ -104,17 +109,29 @@ def pack_block(
     target: AnyValue,
     where: list[AnyValue],
 ) -> None:
-    """Copy one chunk of a panel, from `places` of the matrix to `where` among the panels."""
-    matrix = panels.matrix
+    """Copy one chunk of a panel, from `places` of the matrix to `where` among the panels: row by
+    row, if neighbours stay neighbours; else all of it at once, since it is transposed."""
     counts = {**panels.steps, Role.FREE: _loaded(panels)}
-    value = writer.cast(matrix.load(writer, sources, places, counts), panels.wide)
-    inner = (Role.CONTRACT, Role.FREE) if panels.beside else (Role.FREE, Role.CONTRACT)
-    wanted = (Role.BATCH, *inner)
-    value = writer.permute(value, *[matrix.order.index(role) for role in wanted])
-    value = writer.reshape(value, *[counts[role] for role in inner])
+    down, across = panels.inner
     zero = writer.size(0)
     room = writer.part(target, [*where, zero, zero], [writer.size(each) for each in panels.block])
-    writer.store(room, value, [zero, zero])
+
+    def copy(row: AnyValue, start: AnyValue, count: int) -> None:
+        at, taken = {**places, down: start}, {**counts, down: count}
+        value = writer.cast(panels.matrix.load(writer, sources, at, taken), panels.wide)
+        order = panels.matrix.order
+        value = writer.permute(value, *[order.index(role) for role in (Role.BATCH, down, across)])
+        writer.store(room, writer.reshape(value, count, counts[across]), [row, zero])
+
+    if panels.matrix.fast is across:
+        bounds = zero, writer.size(panels.block[0]), 1
+
+        def copy_row(row: AnyValue) -> None:
+            copy(row, writer.add(places[down], row), 1)
+
+        writer.loop("row", bounds, copy_row)
+    else:
+        copy(zero, places[down], counts[down])
 
 
 def _slow(matrix: Matrix | Computed) -> Role:

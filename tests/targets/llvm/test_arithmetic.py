@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from brimstone.ir import loop
-from brimstone.ir.dtypes import ORDERED, DType, Kind, boolean, f16, f32, f64
+from brimstone.ir.dtypes import ORDERED, DType, Kind, boolean, f16, f32, f64, i64
 from brimstone.ir.func import Func
 from brimstone.ir.loop import BinaryKind as B
 from brimstone.ir.loop import UnaryKind as U
@@ -39,12 +39,15 @@ Case = tuple[str, DType]
 """The text of an op on %left and %right, and the dtype of what it makes."""
 
 
-def kernel(cases: Sequence[Case], source: DType, lanes: int) -> Func:
+def kernel(cases: Sequence[Case], source: DType, lanes: int, right: int | None = None) -> Func:
     """Programs that each read `lanes` numbers of %x and of %y, and put what each op makes of them
-    into a buffer of its own."""
+    into a buffer of its own; if `right` is given, it is read instead of %y."""
     read, kind, attribute = "", "scalar<{}>", ""
     if lanes > 1:
         read, kind, attribute = "_vector", f"vec<{lanes}, {{}}>", f" {{lanes = {lanes}}}"
+    second = f"loop.load{read} %y, %at{attribute}"
+    if right is not None:
+        second = f"loop.constant {{value = {right if lanes == 1 else [right] * lanes}}}"
     buffers = "".join(
         f", %z{place}: buffer<{made}, global>" for place, (_, made) in enumerate(cases)
     )
@@ -59,7 +62,7 @@ func @arithmetic(%x: buffer<{source}, global>, %y: buffer<{source}, global>{buff
   %lanes = loop.constant {{value = {lanes}}} : scalar<i64>
   %at = loop.binary %program, %lanes {{kind = multiply}} : scalar<i64>
   %left = loop.load{read} %x, %at{attribute} : {kind.format(source)}
-  %right = loop.load{read} %y, %at{attribute} : {kind.format(source)}
+  %right = {second} : {kind.format(source)}
 {ops}
   return
 }}"""
@@ -94,22 +97,43 @@ def supported(kind: Any, dtype: DType) -> bool:
     return kind in FLOAT_KINDS if dtype.kind is Kind.FLOAT else kind is not B.POWER
 
 
-def agree(cases: Sequence[Case], source: DType) -> None:
+def agree(cases: Sequence[Case], source: DType, right: int | None = None) -> None:
     """Machine code gives what the interpreter gives, for all cases and lane counts."""
     x, y = pairs(source)
     expected = [np.zeros(COUNT, made.storage) for _, made in cases]
-    run_loops(kernel(cases, source, COUNT), [x, y, *expected])
+    run_loops(kernel(cases, source, COUNT, right), [x, y, *expected])
     for lanes in LANES:
         found = [np.zeros(COUNT, made.storage) for _, made in cases]
-        func = kernel(cases, source, lanes)
+        func = kernel(cases, source, lanes, right)
         run_machine_code(func, [x, y, *found], programs=[COUNT // lanes])
         for case, here, there in zip(cases, found, expected, strict=True):
-            assert same_bits(here, there), (case, source, lanes)
+            assert same_bits(here, there), (case, source, lanes, right)
 
 
 @pytest.mark.parametrize("dtype", NATIVE, ids=str)
 def test_every_kind(dtype: DType) -> None:
     agree([*arithmetic(dtype)], dtype)
+
+
+KNOWN = (B.DIVIDE, B.REMAINDER, B.SHIFT_LEFT, B.SHIFT_RIGHT)
+
+
+@pytest.mark.parametrize("dtype", [each for each in NATIVE if each.kind is Kind.SIGNED], ids=str)
+@pytest.mark.parametrize("right", [0, 1, -1, 2, 7, -7, 8, 31, 63, 64, -128])
+def test_known_divisors_and_shifts(dtype: DType, right: int) -> None:
+    agree([(text_of(kind), dtype) for kind in KNOWN], dtype, right)
+
+
+@pytest.mark.parametrize("dtype", [each for each in NATIVE if each.kind is Kind.UNSIGNED], ids=str)
+@pytest.mark.parametrize("right", [0, 1, 2, 7, 8, 31, 63, 64, 255])
+def test_known_divisors_and_shifts_without_a_sign(dtype: DType, right: int) -> None:
+    agree([(text_of(kind), dtype) for kind in KNOWN], dtype, right)
+
+
+def test_a_known_divisor_is_divided_by() -> None:
+    text = print_llvm([kernel([(text_of(B.DIVIDE), i64)], i64, 1, 16)], AVX512)
+    assert "sdiv i64 %left, 16" in text
+    assert "select" not in text
 
 
 @pytest.mark.parametrize("source", DTYPES, ids=str)
