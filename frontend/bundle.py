@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..ir.locations import Location
 from ..runtime.device import Device
-from .handle import wrap
+from .handle import held
 from .node import leaf
 from .tree import LEAF, Structure, container_of, is_set_by, remembered
 
@@ -223,7 +223,9 @@ def maker(kind: Kind, inner: bool = False) -> Maker:
     """
     structure, types, device = kind.structure, kind.types, kind.device
     if structure is LEAF:
-        return Maker((1,), lambda pieces, line: _leaf(types[0], next(pieces), device, line))
+        assert device is not None
+        type_, on = types[0], device
+        return Maker((1,), lambda pieces, line: held(leaf(next(pieces), type_, on, False, line)))
     lazily = _lazily(kind, inner)
     if lazily is not None:
         counts = (structure.count,)
@@ -298,7 +300,7 @@ def _sliced(buffers: Sequence[Any], counts: Iterable[int]) -> list[Any]:
 
 def _leaf(type_: Any, buffer: Any, device: Device | None, location: Location) -> Tensor:
     assert device is not None
-    return wrap(leaf(buffer, type_, device, False, location))
+    return held(leaf(buffer, type_, device, False, location))
 
 
 def donate(tree: Any, location: Location) -> bool:

@@ -37,6 +37,13 @@ class Handle:
 _make = object.__new__
 
 
+def held(node: Node) -> Tensor:
+    """The tensor that is a handle on a node which holds a buffer, made where there are others."""
+    made = _make(Handle.kind)
+    made.node = node
+    return made
+
+
 def wrap(node: Node) -> Tensor:
     """The tensor that is a handle on a node; what is not computed yet is remembered."""
     try:

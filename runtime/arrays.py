@@ -70,13 +70,14 @@ class Arrays(Sequence["Arrays"]):
 
     def deal(self, counts: tuple[int, ...]) -> list["Arrays"]:
         """All of them, so many to each in turn; here there are none any more."""
+        native, held = core(), ffi.gc
         dealt: Any = ffi.new("brimstone_arrays *[]", len(counts))
-        if not core().brimstone_deal(self.native, counts, len(counts), dealt):
+        if not native.brimstone_deal(self.native, counts, len(counts), dealt):
             raise NoMemory(0)
         forms, self.forms = self.forms, ()
         assert isinstance(forms, Forms)
-        pairs = zip(dealt, forms.deal(counts), strict=True)
-        return [Arrays(owned(part), its) for part, its in pairs]
+        drop, pairs = native.brimstone_drop, zip(dealt, forms.deal(counts), strict=True)
+        return [Arrays(held(part, drop), its) for part, its in pairs]
 
     def wait(self) -> None:
         """Return when all are computed; an error says why one could not be."""

@@ -1,24 +1,27 @@
 """The native core, opened through cffi.
 
-In: the installed shared library, and `native/brimstone.h`, which says what is in it. Out: `core()`,
-an object with the header's functions as methods. This never builds anything, and never looks
-outside the installed package.
+In: the installed shared library, and `declared.py`, which is what `native/brimstone.h` says of it.
+Out: `core()`, an object with the header's functions as methods. This never builds anything, and
+never looks outside the installed package.
 """
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import IntEnum
 from functools import cache
 from pathlib import Path
-from typing import Protocol, cast
-
-from cffi import FFI
+from typing import TYPE_CHECKING, Protocol, cast
 
 from .. import __path__ as package_folders
+from . import declared
+
+if TYPE_CHECKING:
+    from cffi import FFI
 
 FILE_NAMES = ("libbrimstone_native.so", "libbrimstone_native.dylib")
-HEADER = Path(__file__).with_name("native") / "brimstone.h"
 
-ffi = FFI()
+ffi = cast("FFI", declared.ffi)
 
 
 class NativeLibraryMissing(ImportError):
@@ -110,10 +113,8 @@ class Core(Protocol):
 
 @cache
 def core() -> Core:
-    """The loaded library; the first call reads the header and opens the file."""
-    path = library_path()
-    ffi.cdef(declarations(HEADER.read_text()))
-    return cast(Core, ffi.dlopen(str(path)))
+    """The loaded library, which the first call opens."""
+    return cast(Core, ffi.dlopen(str(library_path())))
 
 
 def library_path() -> Path:
@@ -128,9 +129,3 @@ def library_path() -> Path:
         f"folders: {', '.join(package_folders)}. It is compiled when Brimstone is installed: run "
         "`pip install .` in the checkout (or `pip install -e .` to develop)."
     )
-
-
-def declarations(header: str) -> str:
-    """The part of a C header that cffi can parse: no preprocessor lines, no export macro."""
-    lines = [line for line in header.splitlines() if not line.startswith("#")]
-    return "\n".join(lines).replace("BRIMSTONE_API ", "")

@@ -129,7 +129,8 @@ class Learner:
         """
         if self.devices:
             batch = self._here_alone(batch)
-        steps = self._steps_on(state, batch)
+        # Written out, since a call of Python costs as much as some kernels.
+        steps = self._steps if self.memory is None else self._budget.steps(state, batch)
         if self.accumulate == 1:
             return steps.train(state, batch)
         if count is None:

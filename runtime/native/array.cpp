@@ -219,7 +219,10 @@ bool deal(brimstone_arrays *arrays, std::span<const int64_t> counts,
 }
 
 void leave(brimstone_arrays *arrays) noexcept {
-    if (arrays && arrays->are_seen && arrays->holders.load(std::memory_order_acquire) > 1) {
+    if (!arrays) return;
+    // Of those that are taken nobody asks any more who sees them: the last holder says so.
+    const bool matters = arrays->are_seen && !arrays->are_taken.load(std::memory_order_acquire);
+    if (matters && arrays->holders.load(std::memory_order_acquire) > 1) {
         for (Array *array : arrays->items())
             array->holders.fetch_sub(SEEN - HELD, std::memory_order_acq_rel);
         arrays->are_seen = false;
