@@ -148,6 +148,8 @@ class Ranges:
                 found = left - right
             case BinaryKind.MULTIPLY:
                 found = left * right
+            case BinaryKind.DIVIDE if interval(left)[0] >= 0 and interval(right)[0] >= 1:
+                found = ceil_div(left - right + 1, right)
             case BinaryKind.MINIMUM:
                 found = minimum(left, right)
             case BinaryKind.MAXIMUM:

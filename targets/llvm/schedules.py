@@ -45,6 +45,9 @@ each other falls on few places of it."""
 ENDING_ROWS = 1
 """How many rows of a block of a product are finished at once: all of them would be much code, and
 what they read besides would not fit into registers."""
+STRIP = 8
+"""For so many blocks beside each other sums wait until their rows are finished, in some tens of KiB
+of the nearest caches."""
 BLOCKS = {"avx512": (12, 2), "avx2": (6, 2), "neon": (8, 3), "sse42": (4, 2)}
 """The block of a product that is kept in registers: rows, and vectors beside each other."""
 NEAR_KEYS = 512
@@ -114,6 +117,7 @@ def _product(machine: Machine, lanes: int, itemsize: int) -> Schedule:
         "beside": BESIDE,
         "together": TOGETHER,
         "rows": ENDING_ROWS,
+        "strip": STRIP,
     }
 
 

@@ -7,7 +7,7 @@ Never: a reduction; and where the maps do not run along the rows and the columns
 would read it at several places, `Refused`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -40,6 +40,18 @@ def ending_of(func: Func, op: tensor.Contract, extent: Extent, schedule: Schedul
     return made
 
 
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """Blocks of sums beside each other, from one column to another one; `make(column)` is one, of
+    this shape."""
+
+    begin: AnyValue
+    end: AnyValue
+    shape: tuple[int, int, int]
+    dtype: DType
+    make: Callable[[AnyValue], AnyValue]
+
+
 class Plain:
     """The product is stored as it is; one of a single column as a row."""
 
@@ -57,6 +69,12 @@ class Plain:
     ) -> None:
         """Store a block of sums at a place: which product, which row, which column."""
         store(writer, views[-1], sums, place)
+
+    def store_blocks(
+        self, writer: Writer, views: Sequence[AnyValue], made: Blocks, place: Sequence[AnyValue]
+    ) -> None:
+        """Store blocks beside each other, each when it is made: which product, which row."""
+        _store_each(self, writer, views, made, place)
 
 
 class Parts:
@@ -114,19 +132,57 @@ class Maps:
         """Compute what follows of a block of sums at a place, and store it; where the schedule says
         so, a few rows at a time, for which the sums wait in memory of the program."""
         _, lines, columns = sums.type.shape
-        rows = min(writer.schedule.get("rows", lines), lines)
-        if rows == lines:
+        if _rows_at_once(writer, lines) == lines:
             self._write(writer, views, sums, place)
             return
-        batch, top, column = place
+        *lead, column = place
         zero = writer.size(0)
         room = writer.scratch(sums.dtype, *sums.type.shape, name="sums")
         writer.store(room, sums, [zero] * 3)
+        self._write_rows(writer, views, room, lead, (column, writer.size(columns), columns))
+
+    def store_blocks(
+        self, writer: Writer, views: Sequence[AnyValue], made: Blocks, place: Sequence[AnyValue]
+    ) -> None:
+        """The same of blocks beside each other, made one after the other; where the sums wait, for
+        a `strip` of blocks, whose rows are then finished from end to end: what they read besides
+        comes from far, and in long runs it comes quickly."""
+        _, lines, columns = made.shape
+        if _rows_at_once(writer, lines) == lines or "strip" not in writer.schedule:
+            _store_each(self, writer, views, made, place)
+            return
+        zero, strip = writer.size(0), writer.schedule["strip"] * columns
+        room = writer.scratch(made.dtype, 1, lines, strip, name="sums")
+
+        def some(first: AnyValue) -> None:
+            width = writer.least(writer.size(strip), writer.subtract(made.end, first))
+
+            def block(at: AnyValue) -> None:
+                writer.store(room, made.make(writer.add(first, at)), [zero, zero, at])
+
+            writer.loop("n", (zero, width, columns), block)
+            self._write_rows(writer, views, room, place, (first, width, columns))
+
+        writer.loop("strip", (made.begin, made.end, strip), some)
+
+    def _write_rows(
+        self, writer: Writer, views: Sequence[AnyValue], room: AnyValue,
+        place: Sequence[AnyValue], across: tuple[AnyValue, AnyValue, int],
+    ) -> None:  # fmt: skip
+        """What follows of all rows of the sums that wait, a few at a time; `across` says in which
+        column they begin, how many columns there are, and how many are written at once."""
+        (batch, top), (first, width, columns) = place, across
+        zero, lines = writer.size(0), room.type.facts["size"][1]
+        rows = _rows_at_once(writer, lines)
         height = prod(self.kernel.space.sizes[axis] for axis in self.along[1])
 
         def some(row: AnyValue) -> None:
-            found = writer.load(room, [zero, row, zero], 1, rows, columns)
-            self._write(writer, views, found, [batch, writer.add(top, row), column])
+            def piece(at: AnyValue) -> None:
+                found = writer.load(room, [zero, row, at], 1, rows, columns)
+                where = [batch, writer.add(top, row), writer.add(first, at)]
+                self._write(writer, views, found, where)
+
+            writer.loop("column", (zero, width, columns), piece)
 
         end = writer.least(writer.size(lines), writer.subtract(writer.size(height), top))
         writer.loop("row", (zero, end, rows), some)
@@ -144,6 +200,26 @@ class Maps:
 
 
 Ending = Plain | Maps
+
+
+def _store_each(
+    ending: "Ending",
+    writer: Writer,
+    views: Sequence[AnyValue],
+    made: Blocks,
+    place: Sequence[AnyValue],
+) -> None:
+    """Store blocks one after the other."""
+
+    def block(at: AnyValue) -> None:
+        ending.store(writer, views, made.make(at), [*place, at])
+
+    writer.loop("n", (made.begin, made.end, made.shape[-1]), block)
+
+
+def _rows_at_once(writer: Writer, lines: int) -> int:
+    """Of how many rows of so many what follows is computed at once."""
+    return min(writer.schedule.get("rows", lines), lines)
 
 
 def store(writer: Writer, product: AnyValue, sums: AnyValue, offsets: Sequence[AnyValue]) -> None:

@@ -15,7 +15,7 @@ from ..kernel import Param
 from ..opening import Heading, Resize, open_grid
 from ..schedule import Schedule
 from ..writer import Made, Writer
-from .ending import Ending
+from .ending import Blocks, Ending
 from .matrix import Extent
 from .packing import Panels
 
@@ -32,7 +32,7 @@ def product_func(
     def grid(local: Resize) -> Shape:
         kept = _together(local(chunks), right.chunk, heading.schedule)
         blocks = ceil_div(local(columns), kept)
-        return (local(extent.batch) * blocks, ceil_div(local(extent.m), left.lines))
+        return (local(extent.batch), blocks, ceil_div(local(extent.m), left.lines))
 
     params = [
         Param(0, left.shape, left.wide, "left"),
@@ -40,7 +40,7 @@ def product_func(
         *ending.params,
     ]
     writer = Writer(open_grid(heading, params, grid))
-    sizes = (columns, chunks, together, extent.n)
+    sizes = (chunks, together, extent.n)
 
     def write() -> None:
         _write_product(writer, operands, sizes, ending)
@@ -51,34 +51,25 @@ def product_func(
 def _write_product(
     writer: Writer, operands: tuple[Panels, Panels], sizes: Sequence[Size], ending: Ending
 ) -> None:
-    """What a program does; the sizes are the number of panels and of chunks, that of panels which
-    are kept near, and that of columns."""
+    """What a program does; the sizes are the number of chunks, that of panels which are kept near,
+    and that of columns."""
     left, right = operands
     lefts, rights, *others = writer.views
-    columns, chunks, together, width = sizes
-    row, kept = writer.program(1), writer.size(together)
-    batch, block = _block(writer, writer.size(columns), kept)
-    begin = writer.multiply(writer.multiply(block, kept), right.lines)
-    end = writer.least(writer.add(begin, writer.multiply(kept, right.lines)), width)
+    chunks, together, width = sizes
+    batch, block, row = [writer.program(axis) for axis in range(3)]
+    kept = writer.multiply(writer.size(together), right.lines)
+    begin = writer.multiply(block, kept)
+    end = writer.least(writer.add(begin, kept), width)
     steps = writer.size(chunks)
     lines = panel(writer, left, lefts, [batch, row], steps)
     top = writer.multiply(row, left.lines)
 
-    def body(at: AnyValue) -> None:
+    def make(at: AnyValue) -> AnyValue:
         where = [batch, writer.divide(at, right.lines)]
-        sums = multiplied(writer, operands, (lines, panel(writer, right, rights, where, steps)))
-        ending.store(writer, others, sums, [batch, top, at])
+        return multiplied(writer, operands, (lines, panel(writer, right, rights, where, steps)))
 
-    writer.loop("n", (begin, end, right.lines), body)
-
-
-def _block(writer: Writer, columns: AnyValue, kept: AnyValue) -> tuple[AnyValue, AnyValue]:
-    """Which matrix of the batch a program works on, and which block of panels of the right one."""
-    place = writer.program(0)
-    above = writer.add(columns, writer.subtract(kept, 1))
-    blocks = writer.divide(above, kept)
-    batch = writer.divide(place, blocks)
-    return batch, writer.subtract(place, writer.multiply(batch, blocks))
+    made = Blocks(begin, end, (1, left.lines, right.lines), left.wide, make)
+    ending.store_blocks(writer, others, made, [batch, top])
 
 
 def panel(
