@@ -7,6 +7,8 @@ then one for the stride of each axis, in elements; scalars as they are; then a b
 Never: a change to the tile func.
 """
 
+from collections.abc import Iterable
+from functools import partial
 from math import prod
 
 from ...ir import tile
@@ -14,20 +16,20 @@ from ...ir.dims import Symbol
 from ...ir.dtypes import i64
 from ...ir.func import Func, Return
 from ...ir.types import INDEX, Buffer, Scalar, Space, Tile, View
-from ...ir.values import AnyValue, Block
+from ...ir.values import AnyValue, Block, Op, walk
 from ..dead import sweep
 from ..machine import Machine
 from ..past_caches import stores_past_caches
 from ..ranges import Ranges
 from .binding import Binding, Memory, Splits
-from .checks import open_checks
+from .checks import Check, open_checks
 from .dot import streamed_ops
 from .emitter import Emitter, Index
 from .refused import TooLong
 from .rules import RULES
 from .sizes import Symbols, size_index
 from .split import evaluate
-from .tail import Tails, tails_of
+from .tail import Tails, keys_of, tails_of
 from .twice import run_block, twice
 
 PRELUDE = (
@@ -131,7 +133,28 @@ def _program(func: Func, binding: Binding) -> None:
         and evaluate(binding, check.offset, {}) is not None
     ]
     binding.emitter.location = func.location
-    if checks:
-        twice(binding, checks, lambda: run_block(binding, func.body))
-    else:
+    if not checks:
         run_block(binding, func.body)
+        return
+    before, ops, behind = _around(func.body, checks, binding)
+    binding.run(before)
+    run = partial(binding.run, ops) if before or behind else partial(run_block, binding, func.body)
+    twice(binding, checks, run)
+    binding.run(behind)
+
+
+def _around(
+    body: Block, checks: Iterable[Check], binding: Binding
+) -> tuple[list[Op], list[Op], list[Op]]:
+    """The ops of a body that are to be written out twice: from the first to the last one with such
+    a check; and those before and behind, if nothing that these need is made in between."""
+    ops = [*body]
+    if body in binding.tails.of:
+        return [], ops, []
+    keys = {check.key for check in checks}
+    have = [at for at, op in enumerate(ops) if keys.intersection(keys_of([op], binding.ranges))]
+    first, last = have[0], have[-1] + 1
+    made = {value for op in ops[first:last] for value in op.results}
+    if any([value in made for op in walk(ops[last:]) for value in op.operands]):
+        last = len(ops)
+    return ops[:first], ops[first:last], ops[last:]

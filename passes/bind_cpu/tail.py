@@ -1,9 +1,11 @@
-"""What a block does after its last loop, written out twice: for blocks that lie inside of their
-views, and with masks.
+"""What is written out twice inside of loops: for blocks that lie inside of their views, and with
+masks.
 
-Comes in: a tile func. Goes out: its `Tails`, with the checks that nothing but them must see to.
-Where a product ends, sums are stored with masks or without; the loop that makes them has nothing to
-check, and is written out once.
+Comes in: a tile func. Goes out: its `Tails`, with the checks that nothing but them must see to:
+what a block does after its last loop, or all of it where something is transposed. Where a product
+ends, sums are stored with masks or without; the loop that makes them has nothing to check, and is
+written out once. A transposition is long, and four of them, for the interior and the edge of two
+axes, would be very long.
 Never: a tail of which the block yields something.
 """
 
@@ -12,6 +14,7 @@ from dataclasses import dataclass
 
 from ...ir import tile
 from ...ir.func import Func
+from ...ir.tile import BinaryKind
 from ...ir.values import AnyValue, Block, Op, walk
 from ..ranges import Ranges
 from .checks import Check, Key, checks_of, holds, open_checks
@@ -19,8 +22,8 @@ from .checks import Check, Key, checks_of, holds, open_checks
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """The ops of a block after its last loop, with the checks that they alone have, and those that
-    they share with others."""
+    """The last ops of a block, with the checks that they alone have, and those that they share with
+    others."""
 
     ops: Sequence[Op]
     checks: Sequence[Check]
@@ -35,6 +38,8 @@ class Tails:
     keys: frozenset[Key]
 
 
+_EVALUATED = (BinaryKind.ADD, BinaryKind.SUBTRACT, BinaryKind.MULTIPLY)
+"""What `split.evaluate` computes of offsets."""
 NO_TAILS = Tails({}, frozenset())
 
 
@@ -42,6 +47,7 @@ def tails_of(func: Func, ranges: Ranges) -> Tails:
     """The tails that have checks of their own."""
     loops = dict.fromkeys([op.block for op in func.walk() if isinstance(op, tile.For)])
     behind = {block: _behind_loops(block) for block in loops if block is not None}
+    behind |= {block: [*block][:-1] for block in _transposing(func) if block not in behind}
     behind = {block: ops for block, ops in behind.items() if ops and not _yielded(block, ops)}
     if not behind:
         return NO_TAILS
@@ -64,10 +70,26 @@ def _behind_loops(block: Block) -> list[Op]:
     return ops[last + 1 :]
 
 
+def _transposing(func: Func) -> list[Block]:
+    """The bodies of loops in which neighbours become others than before."""
+    found = [op.block for op in func.walk() if isinstance(op, tile.Permute) and _transposes(op)]
+    return [each for each in found if each is not None and isinstance(each.parent_op, tile.For)]
+
+
+def _transposes(op: tile.Permute) -> bool:
+    long = [axis for axis in op.axes if op.x.type.shape[axis] != 1]
+    return long != sorted(long)
+
+
 def _yielded(block: Block, ops: Iterable[Op]) -> bool:
     """Whether a block ends with what some of its ops make."""
     made = {value for op in ops for value in op.results}
     return any([value in made for value in block.terminator.operands])
+
+
+def keys_of(ops: Iterable[Op], ranges: Ranges) -> set[Key]:
+    """The keys of the checks of these ops, and of those in their regions, that are not proved."""
+    return _keys(walk(ops), ranges)
 
 
 def _keys(ops: Iterable[Op], ranges: Ranges) -> set[Key]:
@@ -86,6 +108,8 @@ def _known_before(ops: Sequence[Op], offset: AnyValue) -> bool:
     op = offset.owner
     if op not in ops:
         return True
-    if not isinstance(op, tile.Constant | tile.Binary):
+    if isinstance(op, tile.Constant):
+        return True
+    if not isinstance(op, tile.Binary) or op.kind not in _EVALUATED:
         return False
     return all([_known_before(ops, operand) for operand in op.operands])

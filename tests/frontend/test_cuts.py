@@ -36,6 +36,7 @@ class Watch:
 @pytest.fixture(autouse=True)
 def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
     """Nothing is compiled yet, and what is cut is counted."""
+    bs.sync()  # what other tests have left pending would be computed along
     watch, compiled = Watch(), Prefixes()
     monkeypatch.setattr(cuts, "COMPILED", compiled)
     monkeypatch.setattr(cuts, "_TIMES", Cache[int, Any](4096))

@@ -110,28 +110,25 @@ def pack_block(
     where: list[AnyValue],
 ) -> None:
     """Copy one chunk of a panel, from `places` of the matrix to `where` among the panels: row by
-    row, if neighbours stay neighbours; else all of it at once, since it is transposed."""
+    row, if neighbours stay neighbours; else some columns at a time, which are transposed."""
     counts = {**panels.steps, Role.FREE: _loaded(panels)}
     down, across = panels.inner
-    zero = writer.size(0)
+    zero, (height, width) = writer.size(0), panels.block
     room = writer.part(target, [*where, zero, zero], [writer.size(each) for each in panels.block])
+    along, length, count = (down, height, 1)
+    if panels.matrix.fast is not across:
+        along, length, count = across, width, min(counts[across], counts[down])
 
-    def copy(row: AnyValue, start: AnyValue, count: int) -> None:
-        at, taken = {**places, down: start}, {**counts, down: count}
+    def copy(part: AnyValue) -> None:
+        at = {**places, along: writer.add(places[along], part)}
+        taken = {**counts, along: count}
         value = writer.cast(panels.matrix.load(writer, sources, at, taken), panels.wide)
         order = panels.matrix.order
         value = writer.permute(value, *[order.index(role) for role in (Role.BATCH, down, across)])
-        writer.store(room, writer.reshape(value, count, counts[across]), [row, zero])
+        place = [part, zero] if along is down else [zero, part]
+        writer.store(room, writer.reshape(value, taken[down], taken[across]), place)
 
-    if panels.matrix.fast is across:
-        bounds = zero, writer.size(panels.block[0]), 1
-
-        def copy_row(row: AnyValue) -> None:
-            copy(row, writer.add(places[down], row), 1)
-
-        writer.loop("row", bounds, copy_row)
-    else:
-        copy(zero, places[down], counts[down])
+    writer.loop("part", (zero, writer.size(length), count), copy)
 
 
 def _slow(matrix: Matrix | Computed) -> Role:

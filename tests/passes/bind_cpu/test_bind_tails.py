@@ -47,6 +47,9 @@ func @sums<k: 0..64, m: 0..64, n: 0..64>(
 LOADED = "%d = tile.load %y, {at}, %column {{shape = [4, 32], padding = 0.0}} : tile<[4, 32], f32>"
 INSIDE = LOADED.format(at="%row")
 LOWER = "%at = tile.binary %row, %one {kind = add} : scalar<i64>\n    " + LOADED.format(at="%at")
+HALVED = "%at = tile.binary %row, %rows {kind = divide} : scalar<i64>\n    " + LOADED.format(
+    at="%at"
+)
 TESTED = (
     "%p = tile.compare %column, %zero {kind = less} : scalar<bool>\n    "
     "%at = tile.select %p, %zero, %row : scalar<i64>\n    " + LOADED.format(at="%at")
@@ -55,6 +58,7 @@ TEXTS = {
     "read after the loop": SUMS.format(before="", after=INSIDE),
     "read at a place that is computed there": SUMS.format(before="", after=LOWER),
     "read where nobody can tell before": SUMS.format(before="", after=TESTED),
+    "read at a quotient": SUMS.format(before="", after=HALVED),
     "read before the loop": SUMS.format(before=INSIDE, after=""),
 }
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from brimstone.ir import tensor, tile
-from brimstone.ir.func import Module
+from brimstone.ir.func import Func, Module
 from brimstone.ir.interpreter import interpret
 from brimstone.passes.fuse import fuse
 from brimstone.passes.oracle import difference
@@ -37,6 +37,22 @@ def test_an_ending_changes_no_bit(name: str, rows: int) -> None:
 def test_no_product_lies_in_memory(name: str) -> None:
     funcs = [each.name for each in tiled(ending(name), ROWS).module]
     assert ("k_product" in funcs) is not ENDINGS[name][2]
+
+
+@pytest.mark.parametrize("name", ENDINGS)
+@pytest.mark.parametrize("strip", [1, 2])
+def test_rows_of_several_blocks_end_together(name: str, strip: int) -> None:
+    func = ending(name)
+    made = tiled(func, {**ROWS, "strip": strip})
+    for sizes in [*sizes_of(func, MANY), *wide(func)]:
+        before, after = runs(func, arrays_for(func, sizes, whole=True), made.module)
+        assert difference(before, after) is None, sizes
+
+
+def wide(func: Func) -> list[dict[str, int]]:
+    """Sizes of products that are wider than a strip, and no multiple of one."""
+    names = [symbol.name for symbol in func.symbols]
+    return [{name: {"n": n}.get(name, 7) for name in names} for n in (16, 17, 41)]
 
 
 def test_what_is_no_number_ends_as_it_would_alone() -> None:

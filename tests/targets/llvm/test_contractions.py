@@ -80,6 +80,7 @@ def edges(func: Func) -> list[dict[str, int]]:
     rows, columns = schedule["m"], schedule["n"]
     found = [(rows - 1, columns - 1, 16), (rows, columns, 15), (rows + 1, columns + 1, 17)]
     found += [(2 * rows + 3, 3 * columns + 5, 31), (3, 2 * columns, 8), (rows, 8, 53)]
+    found += [(rows + 1, (schedule["strip"] + 1) * columns + 3, 17)]
     names = [symbol.name for symbol in func.symbols]
     every = [{"m": m, "n": n, "k": k, "l": 2} for m, n, k in found]
     return [{name: sizes[name] for name in names} for sizes in every]
