@@ -9,7 +9,7 @@ axes, would be very long.
 Never: a tail of which the block yields something.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...ir import tile
@@ -55,9 +55,9 @@ def tails_of(func: Func, ranges: Ranges) -> Tails:
     elsewhere = _keys([op for op in func.walk() if op not in inside], ranges)
     found: dict[Block, Tail] = {}
     for block, ops in behind.items():
-        checks = open_checks(ops, ranges)
+        checks, made = open_checks(ops, ranges), _makers(ops)
         own = [check for check in checks if check.key not in elsewhere]
-        if own and all([_told_before(ops, check) for check in own]):
+        if own and all([_told_before(made, check) for check in own]):
             shared = [check for check in checks if check.key in elsewhere]
             found[block] = Tail(ops, own, shared)
     return Tails(found, frozenset([each.key for tail in found.values() for each in tail.checks]))
@@ -98,18 +98,22 @@ def _keys(ops: Iterable[Op], ranges: Ranges) -> set[Key]:
     return {check.key for check in found if not holds(check, ranges)}
 
 
-def _told_before(ops: Sequence[Op], check: Check) -> bool:
-    """Whether it can be told before these ops what a check says."""
-    return check.source.owner not in ops and _known_before(ops, check.offset)
+def _makers(ops: Iterable[Op]) -> set[Op | Block]:
+    """What makes the values of these ops, and of those in their regions."""
+    all_ops = [*walk(ops)]
+    return {*all_ops, *[region for op in all_ops for region in op.regions]}
 
 
-def _known_before(ops: Sequence[Op], offset: AnyValue) -> bool:
-    """Whether an offset is made before these ops, or computed of such."""
+def _told_before(made: Collection[Op | Block], check: Check) -> bool:
+    """Whether it can be told what a check says before these make their values."""
+    return check.source.owner not in made and _known_before(made, check.offset)
+
+
+def _known_before(made: Collection[Op | Block], offset: AnyValue) -> bool:
+    """Whether an offset is made by others, or computed of such."""
     op = offset.owner
-    if op not in ops:
-        return True
-    if isinstance(op, tile.Constant):
+    if op not in made or isinstance(op, tile.Constant):
         return True
     if not isinstance(op, tile.Binary) or op.kind not in _EVALUATED:
         return False
-    return all([_known_before(ops, operand) for operand in op.operands])
+    return all([_known_before(made, operand) for operand in op.operands])

@@ -54,10 +54,20 @@ TESTED = (
     "%p = tile.compare %column, %zero {kind = less} : scalar<bool>\n    "
     "%at = tile.select %p, %zero, %row : scalar<i64>\n    " + LOADED.format(at="%at")
 )
+CHOSEN = """%p = tile.compare %column, %zero {kind = less_equal} : scalar<bool>
+    %d = tile.if %p () {
+      %lower = tile.binary %row, %one {kind = add} : scalar<i64>
+      %e = tile.load %y, %lower, %column {shape = [4, 32], padding = 0.0} : tile<[4, 32], f32>
+      yield %e
+    } () {
+      %f = tile.load %y, %row, %column {shape = [4, 32], padding = 0.0} : tile<[4, 32], f32>
+      yield %f
+    } : tile<[4, 32], f32>"""
 TEXTS = {
     "read after the loop": SUMS.format(before="", after=INSIDE),
     "read at a place that is computed there": SUMS.format(before="", after=LOWER),
     "read where nobody can tell before": SUMS.format(before="", after=TESTED),
+    "read in a branch": SUMS.format(before="", after=CHOSEN),
     "read at a quotient": SUMS.format(before="", after=HALVED),
     "read before the loop": SUMS.format(before=INSIDE, after=""),
 }
