@@ -107,8 +107,7 @@ def test_reading_at_uneven_intervals_compiles_few_steps(
 
 
 def test_intervals_drawn_at_random_compile_few_steps() -> None:
-    random = Random(0)
-    before = planned()
+    random, before = Random(0), planned()
     loop([random.randint(1, 30) for _ in range(50)])
     assert planned() - before <= 6
 
