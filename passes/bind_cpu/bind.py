@@ -136,23 +136,22 @@ def _program(func: Func, binding: Binding) -> None:
     if not checks:
         run_block(binding, func.body)
         return
-    before, ops, behind = _around(func.body, checks, binding)
+    if func.body in binding.tails.of:
+        twice(binding, checks, partial(run_block, binding, func.body))
+        return
+    before, ops, behind = _around(func.body, checks, binding.ranges)
     binding.run(before)
-    run = partial(binding.run, ops) if before or behind else partial(run_block, binding, func.body)
-    twice(binding, checks, run)
+    twice(binding, checks, partial(binding.run, ops))
     binding.run(behind)
 
 
 def _around(
-    body: Block, checks: Iterable[Check], binding: Binding
+    body: Block, checks: Iterable[Check], ranges: Ranges
 ) -> tuple[list[Op], list[Op], list[Op]]:
-    """The ops of a body that are to be written out twice: from the first to the last one with such
-    a check; and those before and behind, if nothing that these need is made in between."""
-    ops = [*body]
-    if body in binding.tails.of:
-        return [], ops, []
-    keys = {check.key for check in checks}
-    have = [at for at, op in enumerate(ops) if keys.intersection(keys_of([op], binding.ranges))]
+    """The ops of a body before those that are to be written out twice; those, from the first to the
+    last one with such a check; and those behind, if they need nothing that is made in between."""
+    ops, keys = [*body], {check.key for check in checks}
+    have = [at for at, op in enumerate(ops) if keys.intersection(keys_of([op], ranges))]
     first, last = have[0], have[-1] + 1
     made = {value for op in ops[first:last] for value in op.results}
     if any([value in made for op in walk(ops[last:]) for value in op.operands]):

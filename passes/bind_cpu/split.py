@@ -43,12 +43,11 @@ class Split:
 
     def takes(self, check: Check) -> bool:
         """Whether a check fails only from some round on, which can be told before the loop."""
-        binding = self.binding
+        binding, ranges = self.binding, self.binding.ranges
         if check.key in binding.known or check.key in binding.tails.keys:
             return False
         if check.source not in binding.values:
             return False
-        ranges = self.binding.ranges
         turn, at, place = ranges.turn_of(self.index), ranges.of(self.index), check.place
         if turn is None or at is None or place is None:
             return False

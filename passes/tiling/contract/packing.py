@@ -115,7 +115,7 @@ def pack_block(
     down, across = panels.inner
     zero, (height, width) = writer.size(0), panels.block
     room = writer.part(target, [*where, zero, zero], [writer.size(each) for each in panels.block])
-    along, length, count = (down, height, 1)
+    along, length, count = down, height, 1
     if panels.matrix.fast is not across:
         along, length, count = across, width, min(counts[across], counts[down])
 
