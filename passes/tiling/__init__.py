@@ -9,8 +9,9 @@ Never: a machine; which tiles suit it is the chooser's business.
 axes few; `schedule` says what the chooser sees; `plan` says which loop computes what, and `columns`
 what stands between loops; `program`, with `emit`, `reductions`, `outside`, `elementwise` and
 `sizes`, writes what a tile func does, `streamed` where whole rows pass, `crossed` where rows are
-also summed across; `build` makes the func. `split` cuts long reductions into chunks, `across`
-reduces both ways, and `stages` decides between what is whole and what is cut.
+also summed across; `build` makes the func. `split` cuts long reductions into chunks, `levels`
+does one after the other, `across` reduces both ways, and `stages` decides between what is whole and
+what is cut.
 
 Kernels of one other op are written with a `writer`, on an `opening`: `alone` knows by whom. `scan`,
 `random`, `concat`, `gather`, `scatter` and `sort` use a `draft`, which is a writer on a grid of

@@ -1,10 +1,12 @@
 """A long reduction into few results: chunks apart, on many programs, and then together.
 
-Comes in: a `Kernel` that only reduces. Goes out: how long a chunk is; the kernel of one chunk,
-whose results are partial; and the tensor func that combines them.
+Comes in: a `Kernel` that reduces once, and stores on its way only what needs no reduction. Goes
+out: how long a chunk is; the kernel of one chunk, whose reductions are partial; and the tensor func
+that combines them.
 Never: a number of threads: where chunks end follows from sizes alone, so results do too.
 """
 
+from collections.abc import Sequence
 from math import prod
 
 from ...ir import tensor
@@ -32,7 +34,7 @@ FEW = 64
 def chunk_length(kernel: Kernel, schedule: Schedule) -> int | None:
     """How many places along the first reduced axis are a chunk; none where rows are shared out."""
     space, tiles = kernel.space, tiles_of(kernel, schedule)
-    if not _only_reduces(kernel) or not _few_rows(space):
+    if not _passes_once(kernel) or not _few_rows(space):
         return None
     first = space.reduced[0]
     if len(space.reduced) > 1:  # what lies below one place is long, or it would have been merged
@@ -51,13 +53,16 @@ def chunks_of(func: Func) -> Symbol:
 
 
 def partial_kernel(kernel: Kernel, chunks: Symbol, length: int) -> Kernel:
-    """The kernel of one chunk: axis 0 of its space numbers chunks."""
+    """The kernel of one chunk: axis 0 of its space numbers chunks. Of what it writes, partial
+    results come after the results of the kernel."""
     sizes, reduced = kernel.space.sizes, kernel.space.reduced
-    kernel.outputs = []
+    results = combined_results(kernel)
+    kernel.outputs = [each for each in kernel.outputs if each.param.number not in results]
     space = Space((chunks, *sizes), tuple(axis + 1 for axis in reduced))
     renumber(kernel, {axis: axis + 1 for axis in range(len(sizes))}, space)
     kernel.params = [param for param in kernel.params if not param.written]
-    for number, node in enumerate(_reductions(kernel)):
+    kernel.params += [each.param for each in kernel.outputs]
+    for number, node in enumerate(_reductions(kernel), len(kernel.func.results)):
         shape = (chunks, *node.value.type.shape)
         name = f"{node.value.name or 'part'}_parts"
         assert node.op is not None
@@ -68,13 +73,20 @@ def partial_kernel(kernel: Kernel, chunks: Symbol, length: int) -> Kernel:
     return kernel
 
 
+def combined_results(kernel: Kernel) -> list[int]:
+    """The numbers of the results that are known when all chunks are: none has a reduced axis."""
+    reduced = {*kernel.space.reduced}
+    return [each.param.number for each in kernel.outputs if not reduced & {*each.node.axes}]
+
+
 def combining_func(
     kernel: Kernel, chunks: Symbol
 ) -> tuple[Func, tuple[Tensor, ...], tuple[int, ...]]:
-    """The func that makes the results of partial ones, the types of these, and the numbers of the
-    arguments that it takes beside them."""
+    """The func that makes the combined results of partial ones, the types of these, and the numbers
+    of the arguments that it takes beside them."""
     func, parts = kernel.func, _reductions(kernel)
-    ops = _after_reductions(func)
+    results = [func.results[number] for number in combined_results(kernel)]
+    ops = _after_reductions(func, results)
     used = [each for each in func.arguments if any(each in op.operands for op in ops)]
     types: list[Tensor] = []
     for node in parts:
@@ -94,10 +106,9 @@ def combining_func(
         argument.name = f"{node.value.name or 'part'}_parts"
         values[node.value] = _combined(builder, node, argument)
     copy_ops(ops, builder, values)
-    results = [values[result] for result in func.results]
-    for new, result in zip(results, func.results, strict=True):
-        new.name = result.name
-    builder.emit_all(Return, results)
+    for result in results:
+        values[result].name = result.name
+    builder.emit_all(Return, [values[result] for result in results])
     return made, tuple(types), tuple(each.index for each in used)
 
 
@@ -115,14 +126,15 @@ def _reductions(kernel: Kernel) -> list[Node]:
     return [node for node in kernel.nodes if node.reduces]
 
 
-def _only_reduces(kernel: Kernel) -> bool:
-    """Whether sums and the like of one level leave the kernel, each at one place only."""
+def _passes_once(kernel: Kernel) -> bool:
+    """Whether one run along the reduced axes does it: sums and the like of one level, each at one
+    place only, of which nothing that has those axes is made."""
     reductions = _reductions(kernel)
     reduced = {*kernel.space.reduced}
     return (
         kernel.levels == 1
         and not any(isinstance(node.op, ArgReduction) for node in reductions)
-        and not any(reduced & {*output.node.axes} for output in kernel.outputs)
+        and not any(each.node.level and reduced & {*each.node.axes} for each in kernel.outputs)
         and len({node.value for node in reductions}) == len(reductions)
     )
 
@@ -136,9 +148,9 @@ def _few_rows(space: Space) -> bool:
     return isinstance(count, int) and count <= FEW
 
 
-def _after_reductions(func: Func) -> list[Op]:
-    """The ops that the results need of those that no reduction needs alone, in program order."""
-    needed, pending = set[Op](), [*func.results]
+def _after_reductions(func: Func, results: Sequence[AnyValue]) -> list[Op]:
+    """The ops that these results need of those that no reduction needs alone, in program order."""
+    needed, pending = set[Op](), [*results]
     while pending:
         op = pending.pop().op
         if op is not None and op not in needed and not isinstance(op, Reduction):

@@ -17,13 +17,15 @@ from .across import across_stages
 from .alone import alone_stages
 from .build import build_stage
 from .kernel import Kernel
+from .levels import RESULTS, has_levels, least_elements, level_stages
 from .merge import merge_axes, order_axes
 from .parts import Choice, Stage, Stages
 from .read import read_kernel
 from .schedule import Chooser, shape_of
 from .sizes import Unnamed
 from .space import Refused, crossings
-from .split import chunk_length, chunks_of, combining_func, partial_kernel
+from .split import chunk_length, chunks_of, combined_results, combining_func, partial_kernel
+from .staging import by_size
 
 MANY_PROGRAMS = 64
 """A grid of so many programs is shared out well enough."""
@@ -43,11 +45,26 @@ def tile_kernel(func: Func, choose: Chooser) -> Stages:
     plain = Stages(func, (whole,), in_place=_in_place(kernel))
     length = chunk_length(kernel, choose(shape_of(kernel)))
     if length is None:
-        return plain
+        return _by_levels(kernel, plain, choose) if has_levels(kernel) else plain
     reduced = kernel.space.sizes[kernel.space.reduced[0]]
     split = _split(kernel, length, ceil_div(reduced, length), choose)
     few = Stages(func, (Choice(reduced, length + 1, split, plain),))
     return Stages(func, (Choice(prod(whole.grid), MANY_PROGRAMS, plain, few),))
+
+
+def _by_levels(kernel: Kernel, plain: Stages, choose: Chooser) -> Stages:
+    """The one kernel that it is; or one for each level, where few results come of much."""
+    func, sizes = kernel.func, kernel.space.sizes
+    least = choose(shape_of(kernel)).get("long", least_elements(kernel))
+
+    def levels() -> Stages:
+        return level_stages(kernel, lambda made: tile_kernel(made, choose))
+
+    def few() -> Stages:
+        return by_size(func, prod(sizes), least, levels, lambda: plain)
+
+    results = prod(sizes[axis] for axis in kernel.space.parallel)
+    return by_size(func, results, RESULTS + 1, lambda: plain, few)
 
 
 def _prepared(kernel: Kernel, merged: bool = True) -> Kernel:
@@ -77,9 +94,10 @@ def _split(kernel: Kernel, length: int, count: Size, choose: Chooser) -> Stages:
     combining, types, used = combining_func(kernel, chunks)
     rooms = range(writes.stop, writes.stop + len(types))
     chunked = _prepared(partial_kernel(read_kernel(func), chunks, length))
-    partial = build_stage(chunked, choose(shape_of(chunked)), [*reads, *rooms])
+    partial = build_stage(chunked, choose(shape_of(chunked)), [*reads, *writes, *rooms])
     partial.func.name = f"{func.name}_parts"
-    combined = _stage(_prepared(read_kernel(combining)), choose, [*rooms, *used, *writes])
+    results = [writes[number] for number in combined_results(kernel)]
+    combined = _stage(_prepared(read_kernel(combining)), choose, [*rooms, *used, *results])
     known = {chunks: count}
     return Stages(
         func,

@@ -94,6 +94,13 @@ def squares_and_sum(x: Term) -> tuple[Term, Term]:
     return squares, squares.apply("reduce_sum", axes=(1,))
 
 
+def squares_and_columns(x: Term) -> tuple[Term, ...]:
+    """Elements are stored as rows pass that are summed in chunks."""
+    squares = (x * x).apply("exp")
+    total = squares.apply("reduce_sum", axes=(0,))
+    return squares, total * 2, x * 3, total.apply("log")
+
+
 def columns_norm_backward(x: Term, dy: Term, scale: Term) -> tuple[Term, Term]:
     """What is known of each column is a root and a product; what of each row, a weight."""
     squares = (x * x).apply("reduce_sum", axes=(0,)) + 1
@@ -200,6 +207,7 @@ CLOSE: dict[str, tuple[Build, tuple[str, ...]]] = {
     "norm of columns, backward": (columns_norm_backward, ("n m f32", "n m f32", "n f32")),
     "variance": (variance, ("n m f32",)),
     "squares and sum": (squares_and_sum, ("n m f32",)),
+    "squares and columns": (squares_and_columns, ("n m f32",)),
     "kept result": (kept_result, ("n m f32",)),
 }
 SEARCHES: dict[str, tuple[Build, tuple[str, ...]]] = {

@@ -74,3 +74,26 @@ def test_what_is_the_same_for_all_columns_is_computed_with_the_rows(shape: tuple
         close(sums, each.sum(1))
         close(products, each.max(1, keepdims=True) * each)
         np.testing.assert_array_equal(place.numpy(), each.argmax(1))
+
+
+def columns_of(x: Any, np_like: Any) -> tuple[Any, ...]:
+    """A norm with its factor, and a softmax: of two levels each."""
+    low = x - np_like.mean(x, axis=0, keepdims=True)
+    factor = 1 / np_like.sqrt(np_like.mean(low * low, axis=0, keepdims=True) + 1)
+    above = np_like.exp(x - np_like.max(x, axis=0, keepdims=True))
+    return low * factor, factor, above / np_like.sum(above, axis=0, keepdims=True)
+
+
+@pytest.mark.parametrize("shape", [(70_001, 33), (521, 4096), (521, 4097), (2_100_001,)])
+def test_long_columns_are_done_level_by_level(shape: tuple[int, ...]) -> None:
+    x = np.random.default_rng(shape).standard_normal(shape)
+    x[-1] = -np.inf
+    if len(shape) > 1:
+        x[-1, 1:], x[7, 3], x[8, 4] = 3, np.nan, np.inf
+    step = bs.jit(lambda x: columns_of(x, bs))
+    with bs.device("cpu"), np.errstate(all="ignore"):
+        given = bs.asarray(x.astype(np.float32))
+        text = str(step.explain(given))
+        for found, expected in zip(step(given), columns_of(x, np), strict=True):
+            close(found, expected)
+    assert ("level2_parts, " in text.split("else", maxsplit=1)[0]) is (shape[-1] != 4097)
