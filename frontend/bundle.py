@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..ir.locations import Location
 from ..runtime.device import Device
+from ..targets import dealt
 from .handle import held
 from .node import leaf
 from .tree import LEAF, Structure, container_of, is_set_by, remembered
@@ -90,7 +91,7 @@ class Bundle:
         if buffers is None:
             return self._dead_children()
         makers = [maker(child, True) for child in self.kind.children]
-        pieces = iter(_sliced(buffers, [count for each in makers for count in each.counts]))
+        pieces = iter(dealt(buffers, [count for each in makers for count in each.counts]))
         return [each.make(pieces, self.location) for each in makers]
 
     def donate(self, location: Location) -> None:
@@ -275,27 +276,6 @@ def _lazy_instance(cls: type, settings: dict[str, Any], bundle: Bundle) -> Any:
     own.update(settings)
     own[BUNDLE] = bundle
     return made
-
-
-def build(kind: Kind, results: Any, location: Location) -> Any:
-    """The tree of all results of a call, which nobody else has, of the function that begins at
-    `location`."""
-    counts, make = maker(kind)
-    if isinstance(results, tuple | list):
-        pieces = _sliced(results, counts)
-    else:
-        pieces = [results] if len(counts) == 1 else results.deal(counts)
-    return make(iter(pieces), location)
-
-
-def _sliced(buffers: Sequence[Any], counts: Iterable[int]) -> list[Any]:
-    """So many buffers to each, in turn, of those that others may have, too."""
-    pieces: list[Any] = []
-    at = 0
-    for count in counts:
-        pieces.append(buffers[at] if count == 1 else buffers[at : at + count])
-        at += count
-    return pieces
 
 
 def _leaf(type_: Any, buffer: Any, device: Device | None, location: Location) -> Tensor:

@@ -159,10 +159,16 @@ def run(recording: Recording, compiled: Plan, device: Device, inputs: Sequence[A
         raise step_out_of_memory(problem, partial(_func_of, recording), None) from None
 
 
-def run_plan(compiled: Plan, pieces: Pieces, sizes: Mapping[str, int] | None) -> Sequence[Any]:
-    """The buffers of the results; a failure names the line of the op that failed."""
+def run_plan(
+    compiled: Plan,
+    pieces: Pieces,
+    sizes: Mapping[str, int] | None,
+    counts: tuple[int, ...] | None = None,
+) -> Sequence[Any]:
+    """The buffers of the results, or pieces that have so many each; a failure names the line of the
+    op that failed."""
     try:
-        return compiled.run(pieces, sizes)
+        return compiled.run(pieces, sizes, counts)
     except IRError as problem:
         error = step_failure(problem, compiled.func)
         raise error from error.__cause__

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 from ..runtime.device import Device, current_device
 from ..runtime.steps import Plan, plan
-from ..targets import Memory
+from ..targets import Memory, dealt
 from .arguments import Arguments, Roles, Some, device_of
 from .bounds import Bounds
-from .bundle import Kind, build, kind_of
+from .bundle import Kind, Maker, kind_of, maker
 from .caller import beginning
 from .dynamic import Dynamic, plain_types
 from .errors import expect_functions
@@ -89,6 +89,15 @@ class Entry(NamedTuple):
             types=types,
             kind=None if kind is None else kind_of(kind.structure, types, kind.device),
         )
+
+    def made_by(self, sizes: Mapping[str, int] | None, device: Any) -> Maker:
+        """How a call at these sizes, on this device, makes what it returns."""
+        kind = self.kind
+        assert kind is not None
+        if sizes or kind.device is not device:
+            types = plain_types(self.types, sizes) if sizes else self.types
+            kind = kind_of(kind.structure, types, device)
+        return maker(kind)
 
 
 class Jitted:
@@ -236,19 +245,19 @@ class Jitted:
         if drawers:
             pieces = (*pieces, hidden_buffers(drawers, device))
         inputs = (*pieces, entry.captures) if entry.captures else pieces
-        stages = entry.traced.stages
-        if stages is None:
+        stages, line = entry.traced.stages, self.location
+        if stages is not None:
+            made, sizes = run_stages(stages, entry.plans, inputs, device, run_plan, sizes)
+        elif entry.kind is None:
             made = run_plan(entry.plans[0], inputs, sizes)
         else:
-            made, sizes = run_stages(stages, entry.plans, inputs, device, run_plan, sizes)
+            counts, make = entry.made_by(sizes, device)
+            return make(iter(run_plan(entry.plans[0], inputs, sizes, counts)), line)
+        if entry.kind is not None:
+            counts, make = entry.made_by(sizes, device)
+            return make(iter(dealt(made, counts)), line)
         types = plain_types(entry.types, sizes) if sizes else entry.types
-        kind = entry.kind
-        if kind is not None:
-            if sizes or kind.device is not device:
-                kind = kind_of(kind.structure, types, device)
-            return build(kind, made, self.location)
         pairs = zip(made, types, strict=True)
-        line = self.location
         leaves = [wrap(leaf(each, type_, device, False, line)) for each, type_ in pairs]
         return entry.traced.rebuild(leaves, sizes)
 

@@ -6,8 +6,8 @@ Never: memory given back while somebody reads it, here or in the core.
 """
 
 from collections.abc import Sequence
-from functools import cached_property, partial
-from itertools import accumulate, count
+from functools import partial
+from itertools import count
 from operator import is_
 from threading import current_thread, main_thread
 from typing import Any, NamedTuple, overload
@@ -24,23 +24,6 @@ _LENT: dict[int, Array] = {}
 """Arrays of others, by their tickets."""
 _TICKETS = count(1)
 _AT_ONCE = 64
-
-
-class Forms(tuple[Form, ...]):
-    """The forms of arrays that are made together again and again."""
-
-    @cached_property
-    def dealt(self) -> dict[tuple[int, ...], list[tuple[Form, ...]]]:
-        """So many to each in turn, for the counts that have been asked for."""
-        return {}
-
-    def deal(self, counts: tuple[int, ...]) -> list[tuple[Form, ...]]:
-        """So many to each in turn."""
-        found = self.dealt.get(counts)
-        if found is None:
-            pairs = zip(counts, accumulate(counts), strict=True)
-            found = self.dealt[counts] = [self[end - count : end] for count, end in pairs]
-        return found
 
 
 class Arrays(Sequence["Arrays"]):
@@ -67,17 +50,6 @@ class Arrays(Sequence["Arrays"]):
             chosen = range(chosen, chosen + 1)
         part = core().brimstone_part(self.native, chosen.start, chosen.start + len(chosen))
         return Arrays(owned(part), self.forms[chosen.start : chosen.start + len(chosen)])
-
-    def deal(self, counts: tuple[int, ...]) -> list["Arrays"]:
-        """All of them, so many to each in turn; here there are none any more."""
-        native, held = core(), ffi.gc
-        dealt: Any = ffi.new("brimstone_arrays *[]", len(counts))
-        if not native.brimstone_deal(self.native, counts, len(counts), dealt):
-            raise NoMemory(0)
-        forms, self.forms = self.forms, ()
-        assert isinstance(forms, Forms)
-        drop, pairs = native.brimstone_drop, zip(dealt, forms.deal(counts), strict=True)
-        return [Arrays(held(part, drop), its) for part, its in pairs]
 
     def wait(self) -> None:
         """Return when all are computed; an error says why one could not be."""

@@ -8,11 +8,12 @@ Never: a plan that goes while the core runs it.
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from itertools import accumulate
+from typing import Any, NamedTuple
 
-from ..targets.script import Plan, Result
-from .arrays import Arrays, Forms, lend, owned
-from .native import core, ffi
+from ..targets.script import Form, NoMemory, Plan, Result
+from .arrays import Arrays, lend
+from .native import State, core, ffi
 from .scripts import written
 from .streams import Streams, leave_behind
 
@@ -20,11 +21,20 @@ _ENDING = deque[tuple[Any, Any]]()
 """Programs that nobody can call any more and that are still to run, with what they need."""
 
 
+class _Deal(NamedTuple):
+    """How results are dealt: so many to each, as the core is told it, and the forms of each."""
+
+    counts: Any
+    number: int
+    forms: list[tuple[Form, ...]]
+
+
 class Call:
     """Called with arrays, in pieces: the arrays that a program makes of them."""
 
     __slots__ = (
-        "__weakref__", "_admit", "_bytes", "_call", "_forms", "_native", "_replaces", "_streams",
+        "__weakref__", "_bytes", "_call", "_deals", "_drop", "_forms", "_native", "_replaces",
+        "_streams",
     )  # fmt: skip
 
     def __init__(self, streams: Streams, plan: Plan) -> None:
@@ -34,34 +44,51 @@ class Call:
         if not native:
             raise MemoryError("there is no memory for a program")
         self._native = ffi.gc(native, _End((record, held, plan.held)))
-        self._admit, self._call = core().brimstone_admit, core().brimstone_call
+        self._call, self._drop = core().brimstone_call, core().brimstone_drop
         self._replaces = bool(plan.replaced)
-        self._forms = Forms([each.form for each in plan.results])
+        self._forms = tuple([each.form for each in plan.results])
+        self._deals: dict[tuple[int, ...] | None, _Deal] = {}
         self._streams, self._bytes = streams, plan.arena + sum(plan.made)
 
-    def __call__(self, pieces: Sequence[Sequence[Any]]) -> Arrays:
+    def __call__(
+        self, pieces: Sequence[Sequence[Any]], counts: tuple[int, ...] | None = None
+    ) -> Any:
+        """The results, held together; with `counts`, a list of pieces that have so many each."""
         natives: list[Any] = []
         for piece in pieces:
             if type(piece) is Arrays:  # `isinstance` asks an abstract class, which takes long
                 natives.append(piece.native)
             else:
                 natives += [each.native for each in piece]
+        deal = self._deals.get(counts) or self._deal(counts)
+        dealt: Any = ffi.new("brimstone_arrays *[]", deal.number)
         stream, native = self._streams.own, self._native
-        if not self._admit(stream, native):
+        replaces = self._replaces and len({*natives}) == len(natives)
+        asked = (stream, native, natives, len(natives), replaces, deal.counts, deal.number, dealt)
+        while (state := self._call(*asked)) == State.PENDING:
             self._wait_for_room(stream, natives)
-        may_replace = self._replaces and len({*natives}) == len(natives)
-        made = self._call(stream, native, natives, len(natives), may_replace)
-        if not made:  # for want of memory, unless one of them was donated before
+        if state != State.READY:  # for want of memory, unless one of them was donated before
             for each in natives:
                 lend(each)
-        return Arrays(owned(made, self._bytes), self._forms)
+            raise NoMemory(self._bytes)
+        held, drop = ffi.gc, self._drop
+        made = [Arrays(held(part, drop), its) for part, its in zip(dealt, deal.forms, strict=True)]
+        return made[0] if counts is None else made
+
+    def _deal(self, counts: tuple[int, ...] | None) -> _Deal:
+        """How to deal so many to each; or all to one."""
+        known = (len(self._forms),) if counts is None else counts
+        ends = zip(known, accumulate(known), strict=True)
+        forms = [self._forms[end - count : end] for count, end in ends]
+        made = _Deal(ffi.new("int64_t[]", known), len(known), forms)
+        return self._deals.setdefault(counts, made)
 
     def _wait_for_room(self, stream: Any, given: Sequence[Any]) -> None:
         """Wait until the stream takes the call; what it is given stays what it is meanwhile."""
         for each in given:
             lend(each)
         try:
-            while not self._admit(stream, self._native):
+            while not core().brimstone_admit(stream, self._native):
                 pass  # in between Python looks at signals
         except BaseException:
             leave_behind()

@@ -42,8 +42,7 @@ class Host:
         return Prepared(self._native, script)
 
     def program(self, plan: Plan) -> Call:
-        """From the arrays that a plan is given, in pieces, to those that it makes: at once where
-        there is little to do, else while this thread goes on."""
+        """What does a plan."""
         return Call(self._streams, plan)
 
     def pack(self, alive: Iterable[tuple[int, int, int]]) -> tuple[list[int], int]:

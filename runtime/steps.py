@@ -60,13 +60,17 @@ class Plan:
         return _uploaded(self.numbers, sizes, self.device) if waits else self.scalars
 
     def run(
-        self, pieces: Sequence[Sequence[Any]], sizes: Mapping[str, int] | None = None
+        self,
+        pieces: Sequence[Sequence[Any]],
+        sizes: Mapping[str, int] | None = None,
+        counts: tuple[int, ...] | None = None,
     ) -> Sequence[Any]:
-        """The buffers of the results; `sizes` are those of dims that were always symbolic."""
+        """The buffers of the results, or pieces that have so many each; `sizes` are those of dims
+        that were always symbolic."""
         if sizes is None:
-            return self.executable((*pieces, self.scalars), self.sizes)
+            return self.executable((*pieces, self.scalars), self.sizes, counts)
         known = {**self.sizes, **sizes}
-        return self.executable((*pieces, self._scalars(known)), known)
+        return self.executable((*pieces, self._scalars(known)), known, counts)
 
     def memory(self, sizes: Mapping[str, int]) -> Memory | None:
         """What a run takes; `sizes` are those of dims that were always symbolic."""

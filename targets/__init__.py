@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from .account import Account, Memory
 from .script import Host
-from .target import Executable, Target
+from .target import Executable, Target, dealt
 
 
 def _reference(host: Host) -> Target:
@@ -26,4 +26,4 @@ def _cpu(host: Host) -> Target:
 
 TARGETS: dict[str, Callable[[Host], Target]] = {"cpu": _cpu, "reference": _reference}
 
-__all__ = ["TARGETS", "Account", "Executable", "Host", "Memory", "Target"]
+__all__ = ["TARGETS", "Account", "Executable", "Host", "Memory", "Target", "dealt"]

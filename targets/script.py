@@ -215,16 +215,24 @@ class Arrays(Protocol):
         """Where the memory of each begins, computed or not."""
         ...
 
-    def deal(self, counts: tuple[int, ...], /) -> list["Arrays"]:
-        """All of them, so many to each in turn; here there are none any more."""
-        ...
-
     def array(self) -> Array:
         """The contents, which nobody may change, of one that is alone, when it is computed."""
         ...
 
     def wait(self) -> None:
         """Return when all are computed; an error says why one could not be."""
+        ...
+
+
+class Call(Protocol):
+    """A plan that can be called."""
+
+    def __call__(
+        self, pieces: Sequence[Sequence[Arrays]], counts: tuple[int, ...] | None = None
+    ) -> Any:
+        """From the arrays that the plan is given, in pieces, to those that it makes, held together;
+        with `counts`, a list of pieces that have so many each. At once where there is little to do,
+        else while this thread goes on."""
         ...
 
 
@@ -240,9 +248,8 @@ class Host(Protocol):
         says which could not be done."""
         ...
 
-    def program(self, plan: Plan) -> Callable[[Sequence[Sequence[Arrays]]], Arrays]:
-        """From the arrays that a plan is given, in pieces, to those that it makes: at once where
-        there is little to do, else while this thread goes on."""
+    def program(self, plan: Plan) -> Call:
+        """What does a plan."""
         ...
 
     def pack(self, alive: Iterable[tuple[int, int, int]]) -> tuple[list[int], int]:

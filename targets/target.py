@@ -4,7 +4,7 @@ Comes in: a module whose main func is on the tensor floor. Goes out: an `Executa
 Never: a tensor of the frontend, or a cache; those stand above.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from ..ir.func import Module
@@ -15,9 +15,15 @@ from .account import Account, Memory
 class Executable(Protocol):
     """A compiled module: buffers in, buffers out; it may run at any number of sizes."""
 
-    def __call__(self, pieces: Sequence[Sequence[Any]], sizes: Mapping[str, int]) -> Sequence[Any]:
+    def __call__(
+        self,
+        pieces: Sequence[Sequence[Any]],
+        sizes: Mapping[str, int],
+        counts: tuple[int, ...] | None = None,
+    ) -> Sequence[Any]:
         """Run on buffers of the target, those of all pieces in order, where the func's symbols have
-        these sizes. What it returns may be such a piece, whole or a slice of it."""
+        these sizes. What it returns may be such a piece, whole or a slice of it; with `counts`, it
+        is a list of such pieces that have so many buffers each, or of one, the buffer itself."""
         ...
 
     def memory(self, sizes: Mapping[str, int]) -> Memory | None:
@@ -62,3 +68,13 @@ class Target(Protocol):
     def wait(self, buffers: Any = None) -> None:
         """Return when buffers are computed; without any, when all that this thread asked for is."""
         ...
+
+
+def dealt(buffers: Sequence[Any], counts: Iterable[int]) -> list[Any]:
+    """So many buffers to each, in turn; the buffer itself to who has one."""
+    pieces: list[Any] = []
+    at = 0
+    for count in counts:
+        pieces.append(buffers[at] if count == 1 else buffers[at : at + count])
+        at += count
+    return pieces

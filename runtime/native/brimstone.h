@@ -168,11 +168,6 @@ BRIMSTONE_API int64_t brimstone_returned(int64_t *tickets, int64_t most);
 BRIMSTONE_API brimstone_arrays *brimstone_part(brimstone_arrays *arrays, int64_t begin,
                                                int64_t end);
 
-/* All of them, so many to each in turn, which are then dropped in place of these; these may only be
- * dropped. Whether there was memory to do so. */
-BRIMSTONE_API int32_t brimstone_deal(brimstone_arrays *arrays, const int64_t *counts, int64_t count,
-                                     brimstone_arrays **dealt);
-
 /* Let their memory stay what it is, whoever they are given away to: somebody may read it. Whether
  * it is still theirs. */
 BRIMSTONE_API int32_t brimstone_lend(brimstone_arrays *arrays);
@@ -248,13 +243,14 @@ BRIMSTONE_API void brimstone_close_stream(brimstone_stream *stream);
 BRIMSTONE_API int32_t brimstone_admit(brimstone_stream *stream, brimstone_program *program);
 
 /* Let a stream run a program on arrays, those of all pieces in order, after all it was given
- * before. What the program makes of them, perhaps later; NULL if there is no memory, or if one of
- * them has been replaced before. Arrays that it replaces are made in their memory, if they are
- * `given_away` and nobody else can see them. */
-BRIMSTONE_API brimstone_arrays *brimstone_call(brimstone_stream *stream,
-                                               brimstone_program *program,
-                                               brimstone_arrays *const *pieces,
-                                               int64_t piece_count, int32_t given_away);
+ * before. Arrays that it replaces are made in their memory, if they are `given_away` and nobody else
+ * can see them. What it makes, perhaps later, is dealt: so many to each, in turn. Whether that is
+ * so: BRIMSTONE_READY; BRIMSTONE_PENDING while the stream admits no program, after a wait;
+ * BRIMSTONE_NO_MEMORY if there is none, or if an array has been replaced before. */
+BRIMSTONE_API int32_t brimstone_call(brimstone_stream *stream, brimstone_program *program,
+                                     brimstone_arrays *const *pieces, int64_t piece_count,
+                                     int32_t given_away, const int64_t *counts, int64_t count,
+                                     brimstone_arrays **dealt);
 
 /* Wait until nothing is left to do, for some ten milliseconds at most; whether nothing is, or
  * nobody runs anything any more. */

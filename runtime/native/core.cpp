@@ -92,11 +92,6 @@ brimstone_arrays *brimstone_part(brimstone_arrays *arrays, int64_t begin, int64_
     return made;
 }
 
-int32_t brimstone_deal(brimstone_arrays *arrays, const int64_t *counts, int64_t count,
-                       brimstone_arrays **dealt) {
-    return brimstone::deal(arrays, {counts, static_cast<size_t>(count)}, dealt);
-}
-
 int32_t brimstone_lend(brimstone_arrays *arrays) { return brimstone::lend(arrays); }
 
 void *brimstone_address(brimstone_arrays *arrays, int64_t index) {
@@ -147,18 +142,22 @@ int32_t brimstone_admit(brimstone_stream *stream, brimstone_program *program) {
     return stream_of(stream).admits(*program) || brimstone::stopping();
 }
 
-brimstone_arrays *brimstone_call(brimstone_stream *stream, brimstone_program *program,
-                                 brimstone_arrays *const *pieces, int64_t piece_count,
-                                 int32_t given_away) {
+int32_t brimstone_call(brimstone_stream *stream, brimstone_program *program,
+                       brimstone_arrays *const *pieces, int64_t piece_count, int32_t given_away,
+                       const int64_t *counts, int64_t count, brimstone_arrays **dealt) {
+    if (!brimstone_admit(stream, program)) return BRIMSTONE_PENDING;
     brimstone::Stream &own = stream_of(stream);
     const std::span given(pieces, static_cast<size_t>(piece_count));
     brimstone::Task *task = program->call(given, &own, given_away != 0);
-    if (!task) return nullptr;
+    if (!task) return BRIMSTONE_NO_MEMORY;
     brimstone_arrays *results = brimstone::hold(task->results);
-    if (own.push(*task)) return results;
-    program->end(*task);
-    brimstone::drop(results);
-    return nullptr;
+    const bool is_pushed = own.push(*task);
+    if (!is_pushed) program->end(*task);
+    const std::span parts(counts, static_cast<size_t>(count));
+    const bool are_there = is_pushed && brimstone::deal(results, parts, dealt);
+    brimstone::leave(results);
+    if (!are_there) return BRIMSTONE_NO_MEMORY;
+    return BRIMSTONE_READY;
 }
 
 int32_t brimstone_idle(brimstone_stream *stream) {

@@ -22,7 +22,8 @@ from ...ir.values import AnyValue, Block, Op, walk
 from ...passes.collector import collector_paused
 from ...passes.past_caches import has_lines
 from ..account import Memory as Taken
-from ..script import Arrays, Host
+from ..script import Arrays, Call, Host
+from ..target import dealt
 from .actions import PREPARE, Action, Actions, Memory, run
 from .code import Code
 from .kernel import Kernel
@@ -32,8 +33,8 @@ from .whole import is_whole, plan_of, replaced_in
 
 Sizes = Mapping[Symbol, int]
 Pieces = Sequence[Sequence[Arrays]]
-Ready = Callable[[Pieces], Any]
-"""What runs a step on arrays; it gives back arrays, held together or each alone."""
+Ready = Call | Callable[[Pieces, tuple[int, ...] | None], Any]
+"""What runs a step on arrays; it gives back arrays, held together or each alone, or dealt."""
 PREPARED_AT_MOST = 64
 """For so many sizes a step is kept ready; then those are let go for which that was made first."""
 PAST_CACHES = 8 << 20
@@ -58,12 +59,14 @@ class Program:
         self._latest: tuple[Mapping[str, int] | None, Any] = None, None
         self._lock = Lock()
 
-    def __call__(self, pieces: Pieces, sizes: Mapping[str, int]) -> Any:
+    def __call__(
+        self, pieces: Pieces, sizes: Mapping[str, int], counts: tuple[int, ...] | None = None
+    ) -> Any:
         """Run the step on buffers of the target."""
         latest, ready = self._latest
         if sizes is not latest:  # nobody changes what he has given
             ready = self._ready(pieces, sizes)
-        return ready(pieces)
+        return ready(pieces, counts)
 
     def memory(self, sizes: Mapping[str, int]) -> Taken | None:
         """What is planned for these sizes."""
@@ -71,7 +74,9 @@ class Program:
 
         return memory_of(self, sizes)
 
-    def play(self, actions: Actions, pieces: Pieces) -> Sequence[Arrays]:
+    def play(
+        self, actions: Actions, pieces: Pieces, counts: tuple[int, ...] | None = None
+    ) -> Sequence[Any]:
         """Run actions on buffers, one after the other."""
         buffers = [each.array() for each in chain.from_iterable(pieces)]
         for place in self.replaced:
@@ -80,7 +85,8 @@ class Program:
             buffers[place][...] = given
         memory: Memory = [*buffers, *self._empty]
         run(actions, memory)
-        return tuple([self.host.lent(memory[place]) for place in self.returned])
+        made = tuple([self.host.lent(memory[place]) for place in self.returned])
+        return made if counts is None else dealt(made, counts)
 
     def _ready(self, pieces: Pieces, given: Mapping[str, int]) -> Ready:
         """What runs the step at these sizes; those that are not given, the buffers' shapes say."""

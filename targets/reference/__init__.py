@@ -15,6 +15,7 @@ from ...ir.func import Module
 from ...ir.interpreter import interpret
 from ...ir.payloads import Array
 from ..account import Account
+from ..target import dealt
 
 
 class Interpreted:
@@ -24,10 +25,14 @@ class Interpreted:
         self.module = module
 
     def __call__(
-        self, pieces: Sequence[Sequence[Array]], sizes: Mapping[str, int]
-    ) -> tuple[Array, ...]:
+        self,
+        pieces: Sequence[Sequence[Array]],
+        sizes: Mapping[str, int],
+        counts: tuple[int, ...] | None = None,
+    ) -> Sequence[Any]:
         results = interpret(self.module, *chain.from_iterable(pieces), sizes=sizes)
-        return tuple([_owned(result) for result in results])
+        made = tuple([_owned(result) for result in results])
+        return made if counts is None else dealt(made, counts)
 
     def memory(self, sizes: Mapping[str, int]) -> None:
         """Nothing is planned: what is not used any more goes when Python lets it go."""
