@@ -164,9 +164,11 @@ class Jitted:
             force(*given.nodes)
         if self.roles.quick and not kwargs:
             self._seen.learn(given.structure.children[0].children)
-            key = self._seen.kind(args)[0]
+            key, pieces = self._seen.kind(args)
             if key is not NOT_QUICK:
                 self._quick.setdefault(key, entry)
+                del given  # what nobody else sees of a tree can be taken over as a whole
+                return self._run_on((entry, pieces, key[1] or device, None), args, kwargs)
         run = entry, [_buffers(given.nodes, device)], device, given.sizes
         return self._run_on(run, args, kwargs)
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import brimstone as bs
+from brimstone.frontend.bundle import bundle_of
 from brimstone.runtime import calls
 
 SHAPE = (300, 200)
@@ -54,6 +55,26 @@ def test_steps_work_in_place(lazy: bool) -> None:
         expected = [each - np.float32(0.5) * numbers(place) for place, each in enumerate(expected)]
     for place, each in enumerate(expected):
         np.testing.assert_array_equal(parameters[f"w{place}"].numpy(), each)
+
+
+def test_a_new_size_takes_the_tree_over_at_once() -> None:
+    """Also when the function sees arguments of that kind for the first time."""
+
+    def moved(parameters: Tree, rows: Any) -> Tree:
+        return {name: each + bs.sum(rows) for name, each in parameters.items()}
+
+    def places(parameters: Tree) -> list[int]:
+        bundle = bundle_of(parameters)
+        assert bundle is not None
+        return bs.device("cpu").target.memories(bundle.buffers)
+
+    step = bs.jit(moved, donate=0)
+    parameters = step(tree(), bs.ones(2))
+    before = places(parameters)
+    for rows in (3, 4, 7):
+        parameters = step(parameters, bs.ones(rows))
+        assert places(parameters) == before
+    np.testing.assert_allclose(parameters["w5"].numpy(), numbers(5) + 16, rtol=1e-5)
 
 
 def test_what_numpy_has_stays() -> None:
