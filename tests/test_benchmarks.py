@@ -232,3 +232,25 @@ def test_a_comparison_says_what_a_neighbour_costs(
         assert all(number in said for number in ("1.33", "1.50", "8.00"))
     results.show([beside])
     assert "g, 2 threads, beside a neighbour" in capsys.readouterr().out
+
+
+def test_threads_of_training_are_timed_and_held_to_what_each_does_alone() -> None:
+    from benchmarks import threads
+
+    with bs.device("cpu"):
+        trainings = [threads.Training((6, 8, 3), 4, seed) for seed in range(3)]
+        assert threads.same_bits(trainings, 3)
+    assert min(threads.alone(trainings, 2), threads.together(trainings, 2)) > 0
+
+    class Forgetful(threads.Training):
+        """Begins a step further on each time."""
+
+        turns = 0
+
+        def begin(self) -> None:
+            super().begin()
+            self.go_on(self.turns)
+            self.turns += 1
+
+    with bs.device("cpu"):
+        assert not threads.same_bits([*trainings, Forgetful((6, 8, 3), 4, 0)], 3)

@@ -1,0 +1,116 @@
+"""Threads that train a model each, beside one that trains one: how many more steps they make.
+
+    python -m benchmarks.threads [--models 4] [--steps 300] [--rounds 5]
+
+Each thread reads the loss of each step. One model whose kernels are too small to be shared leaves
+all cores but one to others; of one that is larger all cores do a part, with or without others, so
+there is less to gain. Fails if a thread ends with other weights than it has on its own.
+"""
+
+import argparse
+from collections.abc import Sequence
+from functools import partial
+from statistics import median
+from threading import Thread
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+import brimstone as bs
+from benchmarks.learning import mlp
+from benchmarks.learning.trainers import loss
+from brimstone import train
+
+MODELS = (((128, 256, 256, 10), 32), ((784, 128, 64, 10), 64), ((784, 512, 256, 10), 128))
+"""Layers, and a batch."""
+
+
+class Training:
+    """One model, with a batch of its own."""
+
+    def __init__(self, layers: Sequence[int], batch: int, seed: int) -> None:
+        draws = np.random.default_rng(seed)
+        self.learner = train.Learner(loss, train.AdamW(lr=1e-3))
+        self.layers = layers
+        given = draws.standard_normal((batch, layers[0]), np.float32)
+        wanted = draws.integers(0, layers[-1], batch)
+        self.batch = tuple([bs.asarray(each).sync() for each in (given, wanted)])
+        self.state: Any = None
+
+    def begin(self) -> None:
+        """Back to the first weights."""
+        self.state = self.learner.begin(mlp.network(self.layers))
+
+    def go_on(self, steps: int) -> None:
+        """So many steps more."""
+        with bs.device("cpu"):
+            for _ in range(steps):
+                self.state, report = self.learner.step(self.state, self.batch)
+                report.loss.item()
+
+    def weights(self) -> list[np.ndarray]:
+        """What all tensors of the state hold."""
+        return [each.numpy() for each in bs.tree_leaves(self.state)]
+
+
+def alone(trainings: Sequence[Training], steps: int) -> float:
+    """Seconds a step of one model."""
+    begin = perf_counter()
+    trainings[0].go_on(steps)
+    return (perf_counter() - begin) / steps
+
+
+def together(trainings: Sequence[Training], steps: int) -> float:
+    """Seconds a step, whoever makes it."""
+    threads = [Thread(target=partial(each.go_on, steps)) for each in trainings]
+    begin = perf_counter()
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    return (perf_counter() - begin) / (steps * len(threads))
+
+
+def same_bits(trainings: Sequence[Training], steps: int) -> bool:
+    """Whether all end with the weights that each has on its own."""
+    for each in trainings:
+        each.begin()
+        each.go_on(steps)
+    expected = [each.weights() for each in trainings]
+    for each in trainings:
+        each.begin()
+    together(trainings, steps)
+    found = [each.weights() for each in trainings]
+    return all(
+        np.array_equal(one, other)
+        for pair in zip(expected, found, strict=True)
+        for one, other in zip(*pair, strict=True)
+    )
+
+
+def main() -> None:
+    """Measure all models."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--models", type=int, default=4)
+    parser.add_argument("--steps", type=int, default=300)
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    for layers, batch in MODELS:
+        with bs.device("cpu"):
+            trainings = [Training(layers, batch, seed) for seed in range(options.models)]
+            same = same_bits(trainings, 20)
+        rounds = [
+            (alone(trainings, options.steps), together(trainings, options.steps))
+            for _ in range(options.rounds)
+        ]
+        one, many = (1e6 * median(each) for each in zip(*rounds, strict=True))
+        name = f"{'-'.join(map(str, layers))}, batch {batch}"
+        print(f"{name:32} one {one:7.1f} µs a step, {options.models} threads {many:7.1f}: "
+              f"{one / many:.2f} times the steps")  # fmt: skip
+        if not same:
+            raise SystemExit("the threads end with other weights")
+
+
+if __name__ == "__main__":
+    main()
