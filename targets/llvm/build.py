@@ -40,6 +40,23 @@ def build(funcs: Mapping[str, Func], cache: Cache | None = None) -> dict[str, An
     return refused | (linked(objects, missing, funcs) if objects else {})
 
 
+def object_ahead(func: Func, name: str, cache: Cache | None = None) -> bytes | None:
+    """The object of a kernel that nobody waits for: from the cache, or of a helper that has nothing
+    else to do; None if there is none of either, or it is refused."""
+    machine, cache = host(), cache or default_cache()
+    key = key_of(f"{name} {sources()}", machine)
+    found = cache.get(key)
+    if found is not None:
+        return found
+    from .workers import workers
+
+    made = workers().compile_ahead(text_of(func, name), machine)
+    if not isinstance(made, bytes):
+        return None
+    cache.put(key, made)
+    return made
+
+
 def compiled(
     funcs: Mapping[str, Func], names: Sequence[str], machine: CPU
 ) -> Sequence[bytes | CompileError]:

@@ -3,13 +3,16 @@
 Comes in: a module with kernels of the tile floor, and the names of those that are wanted. Goes out:
 `Kernel`s. Kernels that do the same are one, whatever step they are of and whatever their sizes and
 values are called; what any process of this user has compiled is found on disk.
-Never: a kernel lowered or compiled that nobody launches.
+Never: a kernel lowered or compiled that nobody launches, before the step runs again: only then are
+those made, by helpers, that other sizes launch.
 """
 
+import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from math import prod
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...ir import tile
 from ...ir.errors import IRError
@@ -18,7 +21,7 @@ from ...ir.types import View
 from ...passes.collector import collector_paused
 from ...passes.past_caches import past_caches
 from ..notes import NOTES
-from .build import build
+from .build import build, linked, object_ahead
 from .kernel import Kernel
 from .naming import name_of
 from .sharing import effort_of
@@ -26,6 +29,15 @@ from .sharing import effort_of
 KNOWN_AT_MOST = 4096
 _KNOWN: dict[str, Any] = {}
 _LOCK = Lock()
+"""Held while code is put into memory; a process is not forked amid that."""
+
+
+class Foreseen(NamedTuple):
+    """A kernel that may be launched yet, or its version that writes these arguments past the
+    caches."""
+
+    name: str
+    past_caches: tuple[int, ...] = ()
 
 
 class Code:
@@ -78,6 +90,21 @@ class Code:
         for name, alike in wanted.items():
             self._keep(name, (found | made)[alike])
 
+    def make_ahead(self, kernel: Foreseen) -> None:
+        """Have code for a kernel that nobody has launched, if a helper makes it."""
+        func = self._funcs.get(kernel.name)
+        if kernel.past_caches:
+            func = self.past_caches(*kernel)
+        if func is None or func.name in self._kernels or func.name in self.refused:
+            return
+        alike = name_of(func)
+        if alike not in _KNOWN and (made := object_ahead(func, alike)) is not None:
+            with _LOCK, suppress(IRError):  # who launches it will be told
+                _KNOWN.update(linked({alike: made}, [], {alike: func}))
+        found = _KNOWN.get(alike)
+        if found is not None:
+            self._keep(func.name, found)
+
     def _keep(self, name: str, found: Any) -> None:
         if isinstance(found, IRError):
             self.refused[name] = str(found)
@@ -98,3 +125,8 @@ def _kernel(func: Func, code: Any) -> Kernel:
     scratches = [op for op in func.walk() if isinstance(op, tile.Scratch)]
     scratch = tuple([(prod(op.shape), op.dtype) for op in scratches])
     return Kernel(func, scratch, code, effort_of(func))
+
+
+os.register_at_fork(
+    before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release
+)

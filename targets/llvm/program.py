@@ -25,7 +25,7 @@ from ..account import Memory as Taken
 from ..script import Arrays, Call, Host
 from ..target import dealt
 from .actions import PREPARE, Action, Actions, Memory, run
-from .code import Code
+from .code import Code, Foreseen
 from .kernel import Kernel
 from .native import is_native
 from .segment import Segment
@@ -40,6 +40,10 @@ PREPARED_AT_MOST = 64
 PAST_CACHES = 8 << 20
 """Results of so many bytes are not in a cache when they are read: a core has a few MiB of the one
 that all share. Of 4 MiB, as much is lost as is won of 12."""
+MAY_BE_LARGE = PAST_CACHES >> 7
+"""And results of so many bytes may become as large, of a batch that is so many times another."""
+WORTH_FORESEEING = 4
+"""For fewer kernels there need not be a helper, which takes some 100 MiB: they are soon made."""
 
 
 class Program:
@@ -57,6 +61,7 @@ class Program:
         self._names = [symbol.name for symbol in func.symbols]
         self._prepared: dict[tuple[int | None, ...], Ready] = {}
         self._latest: tuple[Mapping[str, int] | None, Any] = None, None
+        self._foreseen = False
         self._lock = Lock()
 
     def __call__(
@@ -90,9 +95,12 @@ class Program:
 
     def _ready(self, pieces: Pieces, given: Mapping[str, int]) -> Ready:
         """What runs the step at these sizes; those that are not given, the buffers' shapes say."""
-        prepared = self._prepared.get(tuple([given.get(name) for name in self._names]))
+        known = tuple([given.get(name) for name in self._names])
+        prepared = self._prepared.get(known)
         if prepared is not None:
             self._latest = given, prepared
+            if not self._foreseen:
+                self._foresee(known)
             return prepared
         shapes = [each.forms[0].shape for each in chain.from_iterable(pieces)]
         sizes = bind(self.module.main, shapes, given)
@@ -104,6 +112,17 @@ class Program:
                     self._prepared.pop(next(iter(self._prepared)))
                 prepared = self._prepared[key] = Preparation(self, sizes).ready()
         return prepared
+
+    def _foresee(self, sizes: tuple[Any, ...]) -> None:
+        """Have code made for what the step launches at other sizes, now that it runs again."""
+        self._foreseen = True
+        symbols = self.module.main.symbols
+        preparation = Preparation(self, dict(zip(symbols, sizes, strict=True)))
+        foreseen = [*dict.fromkeys(preparation.foreseen(self.module.main.body))]
+        if len(foreseen) >= WORTH_FORESEEING:
+            from .ahead import ahead
+
+            ahead().add(self.code, foreseen)
 
 
 class Preparation:
@@ -168,22 +187,42 @@ class Preparation:
             self.kernels[op] = self._kernel(op)
         return self.kernels[op]
 
+    def foreseen(self, block: Block) -> Iterator[Foreseen]:
+        """The kernels that other sizes launch: in regions that these do not choose, and versions
+        for results that are large there."""
+        for op in block:
+            if isinstance(op, step.Launch):
+                if self.program.code.get(op.kernel) is None:
+                    yield Foreseen(op.kernel)
+                large = self._large(op, MAY_BE_LARGE)
+                if large:
+                    yield Foreseen(op.kernel, large)
+            for region in op.regions:
+                yield from self.foreseen(region)
+
     def _kernel(self, op: step.Launch) -> str:
-        first, version = len(op.reads), None
-        large = [first + place for place, each in enumerate(op.writes) if self._is_large(each)]
-        if large and op.count == 1 and self._is_apart(op):
-            version = self.program.code.past_caches(op.kernel, tuple(large))
+        large = self._large(op, PAST_CACHES)
+        version = self.program.code.past_caches(op.kernel, large) if large else None
         return op.kernel if version is None else version.name
 
-    def _is_apart(self, op: step.Launch) -> bool:
-        """Whether nothing that is written is read."""
-        return {*map(self.root, op.reads)}.isdisjoint(map(self.root, op.writes))
+    def _large(self, op: step.Launch, least: int) -> tuple[int, ...]:
+        """Which arguments of a kernel are written, have so many bytes, and may bypass caches; none
+        if what is written is read."""
+        found = [
+            place
+            for place, each in enumerate(op.writes, len(op.reads))
+            if self._is_large(each, least)
+        ]
+        if not found or op.count > 1:
+            return ()
+        apart = {*map(self.root, op.reads)}.isdisjoint(map(self.root, op.writes))
+        return tuple(found) if apart else ()
 
-    def _is_large(self, value: AnyValue) -> bool:
-        """Whether an array does not fit into the caches, in memory of its own, and all its rows
-        begin at lines of them."""
+    def _is_large(self, value: AnyValue, least: int) -> bool:
+        """Whether an array has so many bytes, in memory of its own, and all its rows begin at lines
+        of the caches."""
         shape, dtype = self.shape(value), value.dtype.storage
-        if prod(shape) * dtype.itemsize < PAST_CACHES or not has_lines(shape, value.dtype):
+        if prod(shape) * dtype.itemsize < least or not has_lines(shape, value.dtype):
             return False
         return isinstance(self.root(value).owner, step.Allocate)
 

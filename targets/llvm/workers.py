@@ -5,7 +5,8 @@ Never: `multiprocessing`, which runs users' scripts again; a wait for a process 
 does not answer: its text is compiled by another one, or here.
 
 Each helper is a process with a thread here that feeds it. Whoever asks compiles too, until nothing
-is left to begin with, so that helpers that still start cost no time.
+is left to begin with, so that helpers that still start cost no time. What is compiled ahead is left
+to helpers, and comes last.
 """
 
 import atexit
@@ -109,12 +110,26 @@ class Workers:
         if size >= (CHARACTERS_WORTH_SENDING if self.helpers else CHARACTERS_WORTH_STARTING):
             self.start(machine, 1 + size // CHARACTERS_A_HELPER)
             with self._changed:
-                self._waiting += longest
+                self._waiting[:0] = longest
                 self._changed.notify_all()
         for task in reversed(longest):  # the helpers begin at the other end
             if self._begin(task):
                 self._finish(task, compile_here(task))
         return [self._outcome(task) for task in tasks]
+
+    def compile_ahead(self, text: str, machine: CPU) -> Outcome | None:
+        """The outcome for a text that nobody waits for, once a helper has nothing else to do; None
+        if there is no helper."""
+        task = Task(text, machine)
+        self.start(machine, 1)
+        with self._changed:
+            self._waiting.append(task)
+            self._changed.notify_all()
+            while task.outcome is None and self._threads:
+                self._changed.wait()
+            if task in self._waiting:
+                self._waiting.remove(task)
+        return task.outcome
 
     def start(self, machine: CPU, wanted: int) -> None:
         """Have so many helpers, if there are cores for them; not waiting until they are ready."""

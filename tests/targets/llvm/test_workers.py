@@ -96,6 +96,16 @@ def test_helpers_help_and_die(pool: Workers, monkeypatch: pytest.MonkeyPatch) ->
     wait_for(lambda: pool.deaths == 1)
 
 
+def test_what_is_compiled_ahead_is_left_to_helpers(
+    pool: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = count_compiled_here(monkeypatch, 0.0)
+    assert [pool.compile_ahead(text, AVX512) for text in TEXTS[:3]] == EXPECTED[:3]
+    assert isinstance(pool.compile_ahead(WRONG, AVX512), CompileError)
+    assert not here
+    assert Workers(0).compile_ahead(TEXTS[0], AVX512) is None
+
+
 def test_a_helper_that_does_not_start_is_no_loss(
     pool: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:

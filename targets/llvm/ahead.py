@@ -1,0 +1,73 @@
+"""Code that a step would want at other sizes, made beside it while it runs at these.
+
+Comes in: the `Code` of a step that has run more than once, and which of its kernels no size has
+asked for. Goes out: nothing; the code is there when they are launched, or will be made then.
+Never: a compiler in this process, which its caller would feel: helpers compile. Nor a wait at the
+end of the process, or in a fork of it.
+"""
+
+import atexit
+import os
+from collections import deque
+from collections.abc import Sequence
+from functools import cache
+from threading import Lock, Thread
+
+from .code import Code, Foreseen
+from .workers import workers
+
+
+class Ahead:
+    """What is to be made, and the thread that has it made, which ends when nothing is left."""
+
+    def __init__(self) -> None:
+        self._workers = workers()
+        self._left = deque[tuple[Code, Foreseen]]()
+        self._lock = Lock()
+        self._thread: Thread | None = None
+        self._ended = False
+
+    def add(self, code: Code, kernels: Sequence[Foreseen]) -> None:
+        """Have these made, one after the other."""
+        with self._lock:
+            self._left += [(code, each) for each in kernels]
+            if self._left and self._thread is None and not self._ended:
+                self._thread = Thread(target=self._make, name="brimstone ahead", daemon=True)
+                self._thread.start()
+
+    def wait(self) -> None:
+        """Return when nothing is left."""
+        thread = self._thread
+        if thread is not None:
+            thread.join()
+
+    def end(self) -> None:
+        """Leave the rest: a process must not end while machine code is put into its memory."""
+        with self._lock:
+            self._ended = True
+        self._workers.end()  # who waits for a helper waits no longer
+        self.wait()
+
+    def _make(self) -> None:
+        while (task := self._next()) is not None:
+            code, kernel = task
+            code.make_ahead(kernel)
+
+    def _next(self) -> tuple[Code, Foreseen] | None:
+        with self._lock:
+            if self._left and not self._ended:
+                return self._left.popleft()
+            self._thread = None
+            return None
+
+
+@cache
+def ahead() -> Ahead:
+    """That of this process."""
+    made = Ahead()
+    atexit.register(made.end)
+    return made
+
+
+# Threads are not forked.
+os.register_at_fork(after_in_child=ahead.cache_clear)
