@@ -5,6 +5,7 @@
 // Never: memory that is missing when a task is under way, but what kernels need while they run.
 #pragma once
 
+#include <atomic>
 #include <span>
 #include <vector>
 
@@ -71,6 +72,10 @@ class Program {
     void end(Task &task) noexcept;
     bool under_way() const noexcept;
 
+    // Whether who called it last wanted its results at once.
+    bool is_awaited() const noexcept { return is_awaited_.load(std::memory_order_relaxed); }
+    void await(bool at_once) noexcept { is_awaited_.store(at_once, std::memory_order_relaxed); }
+
   private:
     Task *task() noexcept;
     using Pieces = std::span<brimstone_arrays *const>;
@@ -87,6 +92,7 @@ class Program {
     const int64_t bytes_;
     Task *unused_ = nullptr;
     int64_t under_way_ = 0;
+    std::atomic<bool> is_awaited_ = false;
 };
 
 // Nobody begins or ends a task between the two, as it must be when a process forks.

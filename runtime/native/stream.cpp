@@ -19,6 +19,8 @@ namespace {
 constexpr int64_t LITTLE = int64_t{16} << 20;
 // Who waits does not run himself what is more, for he would not come back for a while.
 constexpr int64_t LONG = int64_t{256} << 20;
+// Results that are wanted after this time are not wanted at once.
+constexpr auto AT_ONCE = std::chrono::microseconds(100);
 // In place of an action, in events.
 constexpr int64_t CALL = -1;
 constexpr int64_t TASKS_AT_MOST = 32;
@@ -61,10 +63,11 @@ void watch_forks() {
 }  // namespace
 
 bool Stream::admits(const Program &program) noexcept {
-    return wait_until([&] {
+    const auto has_room = [&] {
         const bool fits = bytes_ + program.bytes() <= BYTES_AT_MOST;
         return count_ == 0 || (count_ < TASKS_AT_MOST && fits);
-    });
+    };
+    return wait_until(has_room, false);
 }
 
 bool Stream::wait(const Array &array) noexcept {
@@ -77,10 +80,12 @@ bool Stream::wait_for_all() noexcept {
 }
 
 template <typename Condition>
-bool Stream::wait_until(Condition holds) noexcept {
+bool Stream::wait_until(Condition holds, bool for_results) noexcept {
     Lock lock(mutex_);
     if (holds()) return true;
-    const Time end = Clock::now() + PATIENCE;
+    const Time now = Clock::now(), end = now + PATIENCE;
+    if (for_results && first_ && pushed_ != Time())
+        last_->program.await(now - std::exchange(pushed_, Time()) < AT_ONCE);
     do {
         const bool is_long = first_ && first_->program.plan().work > LONG;
         if (running_ || !first_ || stopping() || (is_long && call_runner())) {
@@ -97,7 +102,8 @@ bool Stream::wait_until(Condition holds) noexcept {
 bool Stream::push(Task &task) noexcept {
     Lock lock(mutex_);
     if (!reserve(task)) return false;
-    if (recording()) task.asked = Clock::now();
+    pushed_ = Clock::now();
+    if (recording()) task.asked = pushed_;
     task.next = nullptr;
     (first_ ? last_->next : first_) = &task;
     last_ = &task;
@@ -106,6 +112,10 @@ bool Stream::push(Task &task) noexcept {
     if (running_) return true;
     const int64_t little = pool_.threads() > 1 ? LITTLE : LONG;
     const bool at_once = count_ == 1 && task.program.plan().work < little && task.can_begin();
+    if (first_ != &task)
+        first_->program.await(false);
+    else if (!at_once && task.program.is_awaited())
+        return true;
     if (at_once || !call_runner()) {
         const Time end = at_once ? Clock::now() + PATIENCE : Time::max();
         run_tasks(lock, end, [] { return false; });
@@ -192,6 +202,12 @@ void Stream::live() noexcept {
         if (first_ && !running_ && !stopping())
             run_tasks(lock, Time::max(), [] { return false; });
     }
+}
+
+void Stream::close() noexcept {
+    const Lock lock(mutex_);
+    is_closed_ = true;
+    if (first_ && !running_) call_runner();
 }
 
 bool Stream::reopen() noexcept {

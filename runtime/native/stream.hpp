@@ -5,7 +5,9 @@
 //
 // Little work is done at once by who asks for it. For more, a stream has a runner, a thread that
 // sleeps while there is nothing to do. Who waits for an array runs what is before it himself,
-// unless the runner is at it, or it would take so long that nobody could stop him.
+// unless the runner is at it, or it would take so long that nobody could stop him. A runner that is
+// woken for nothing takes a core from the pool: for a program whose last results were wanted at
+// once, it is not called before something else is asked for.
 #pragma once
 
 #include <atomic>
@@ -33,7 +35,7 @@ class Stream {
     bool push(Task &task) noexcept;
 
     // Whoever asked for what is left will not ask for more: what nobody holds is not done.
-    void close() noexcept { is_closed_ = true; }
+    void close() noexcept;
     bool reopen() noexcept;  // unless something is left
     bool is_closed() const noexcept { return is_closed_.load(std::memory_order_relaxed); }
 
@@ -53,7 +55,7 @@ class Stream {
     using Lock = std::unique_lock<std::mutex>;
 
     template <typename Condition>
-    bool wait_until(Condition holds) noexcept;
+    bool wait_until(Condition holds, bool for_results = true) noexcept;
     template <typename Condition>
     void run_tasks(Lock &lock, Time end, Condition enough) noexcept;
     bool reserve(Task &task) noexcept;
@@ -66,6 +68,7 @@ class Stream {
     std::mutex mutex_;
     std::condition_variable changed_, called_;
     Task *first_ = nullptr, *last_ = nullptr;
+    Time pushed_;  // when the last one was, unless somebody has waited since then
     Array *arena_ = nullptr;  // of the tasks that wait, one after the other
     int64_t count_ = 0, bytes_ = 0;
     int waiting_ = 0;

@@ -2,6 +2,7 @@
 #include "stream.hpp"
 
 #include <chrono>
+#include <thread>
 #include <vector>
 
 #include "check.hpp"
@@ -57,6 +58,46 @@ void test_asking_takes_no_time() {
     check(number(first) == 1);
     check(seconds_since(start) < 0.19);
     check(number(second) == 2);
+    close_stream(&stream);
+    settle(program);
+}
+
+bool is_pending(brimstone_arrays *arrays) {
+    return arrays->items()[0]->state.load() == State::PENDING;
+}
+
+// A call that nobody begins, as those before it were waited for at once; a runner that was called
+// for one of those may come late, and find another.
+brimstone_arrays *call_later(Stream &stream, Program &program) {
+    for (;;) {
+        while (!program.is_awaited()) check(number(call(stream, program, zeros())) == 1);
+        brimstone_arrays *made = call(stream, program, zeros());
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        if (is_pending(made)) return made;
+        check(number(made) == 1);
+    }
+}
+
+// What is wanted at once is left to who wants it, until he waits no more, or asks for more, or goes.
+void test_what_is_wanted_at_once_waits_for_that() {
+    Pool pool(2);
+    Stream &stream = *open_stream(pool);
+    const Adding adding(1, 0, MUCH);
+    Program program(adding.plan);
+    check(!program.is_awaited());
+    check(number(call_later(stream, program)) == 1);
+    check(!program.is_awaited());
+    brimstone_arrays *begun = call(stream, program, zeros());
+    while (is_pending(begun)) std::this_thread::yield();
+    check(number(begun) == 1);
+
+    brimstone_arrays *first = call_later(stream, program);
+    brimstone_arrays *second = call(stream, program, again(first));
+    while (is_pending(second)) std::this_thread::yield();
+    check(number(second) == 2);
+    leave(first);
+
+    leave(call_later(stream, program));
     close_stream(&stream);
     settle(program);
 }
@@ -228,6 +269,7 @@ int main() {
     test_one_after_the_other(1);
     test_one_after_the_other(3);
     test_asking_takes_no_time();
+    test_what_is_wanted_at_once_waits_for_that();
     test_across_streams();
     test_no_memory();
     test_replacing();
