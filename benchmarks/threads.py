@@ -1,14 +1,15 @@
 """Threads that train a model each, beside one that trains one: how many more steps they make.
 
-    python -m benchmarks.threads [--models 4] [--steps 300] [--rounds 5]
+    python -m benchmarks.threads [--models 4] [--seconds 0.5] [--rounds 7]
 
-Each thread reads the loss of each step. One model whose kernels are too small to be shared leaves
+Each thread reads the loss of each step, until its time is over; so all of them are at it all the
+time, however it is shared out. One model whose kernels are too small to be shared leaves
 all cores but one to others; of one that is larger all cores do a part, with or without others, so
 there is less to gain. Fails if a thread ends with other weights than it has on its own.
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from statistics import median
 from threading import Thread
@@ -24,6 +25,8 @@ from brimstone import train
 
 MODELS = (((128, 256, 256, 10), 32), ((784, 128, 64, 10), 64), ((784, 512, 256, 10), 128))
 """Layers, and a batch."""
+AT_ONCE = 10
+"""So many steps are made before a thread looks at the time."""
 
 
 class Training:
@@ -49,27 +52,34 @@ class Training:
                 self.state, report = self.learner.step(self.state, self.batch)
                 report.loss.item()
 
+    def go_on_until(self, end: float, counts: list[int]) -> None:
+        """Steps until then; how many goes into a list."""
+        count = 0
+        while perf_counter() < end:
+            self.go_on(AT_ONCE)
+            count += AT_ONCE
+        counts.append(count)
+
     def weights(self) -> list[np.ndarray]:
         """What all tensors of the state hold."""
         return [each.numpy() for each in bs.tree_leaves(self.state)]
 
 
-def alone(trainings: Sequence[Training], steps: int) -> float:
-    """Seconds a step of one model."""
-    begin = perf_counter()
-    trainings[0].go_on(steps)
-    return (perf_counter() - begin) / steps
-
-
-def together(trainings: Sequence[Training], steps: int) -> float:
-    """Seconds a step, whoever makes it."""
-    threads = [Thread(target=partial(each.go_on, steps)) for each in trainings]
-    begin = perf_counter()
+def at_once(trainings: Sequence[Training], work: Callable[[Training], None]) -> None:
+    """Each in a thread of its own."""
+    threads = [Thread(target=partial(work, each)) for each in trainings]
     for each in threads:
         each.start()
     for each in threads:
         each.join()
-    return (perf_counter() - begin) / (steps * len(threads))
+
+
+def rate(trainings: Sequence[Training], seconds: float) -> float:
+    """Seconds a step, whoever makes it."""
+    counts: list[int] = []
+    end = perf_counter() + seconds
+    at_once(trainings, lambda each: each.go_on_until(end, counts))
+    return seconds / sum(counts)
 
 
 def same_bits(trainings: Sequence[Training], steps: int) -> bool:
@@ -80,7 +90,7 @@ def same_bits(trainings: Sequence[Training], steps: int) -> bool:
     expected = [each.weights() for each in trainings]
     for each in trainings:
         each.begin()
-    together(trainings, steps)
+    at_once(trainings, lambda each: each.go_on(steps))
     found = [each.weights() for each in trainings]
     return all(
         np.array_equal(one, other)
@@ -93,15 +103,15 @@ def main() -> None:
     """Measure all models."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--models", type=int, default=4)
-    parser.add_argument("--steps", type=int, default=300)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=0.5)
+    parser.add_argument("--rounds", type=int, default=7)
     options = parser.parse_args()
     for layers, batch in MODELS:
         with bs.device("cpu"):
             trainings = [Training(layers, batch, seed) for seed in range(options.models)]
             same = same_bits(trainings, 20)
         rounds = [
-            (alone(trainings, options.steps), together(trainings, options.steps))
+            (rate(trainings[:1], options.seconds), rate(trainings, options.seconds))
             for _ in range(options.rounds)
         ]
         one, many = (1e6 * median(each) for each in zip(*rounds, strict=True))

@@ -6,7 +6,7 @@ Never: memory given back while somebody reads it, here or in the core.
 """
 
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import count
 from operator import is_
 from threading import current_thread, main_thread
@@ -66,10 +66,15 @@ class Arrays(Sequence["Arrays"]):
 
     def array(self) -> Array:
         """The contents, which nobody may change, of one that is alone, when it is computed."""
-        self.stay()
-        self.wait()
-        (form,) = self.forms
-        return shown(self.native, form, read_only=True)
+        native, (form,) = self.native, self.forms
+        address = core().brimstone_read(native)
+        if address:
+            take_back()
+        else:
+            self.stay()
+            self.wait()
+            address = core().brimstone_address(native, 0)
+        return shown(native, address, form, read_only=True)
 
     def addresses(self) -> list[int]:
         """Where the memory of each begins, computed or not."""
@@ -107,11 +112,10 @@ def owned(native: Any, bytes: int = 0) -> Any:
     return ffi.gc(native, core().brimstone_drop)
 
 
-def shown(native: Any, form: Form, read_only: bool) -> Array:
+def shown(native: Any, address: Any, form: Form, read_only: bool) -> Array:
     """A host array on the memory of the first of some arrays, which lives as long."""
     # What holds the arrays has no code of Python: an interrupt that came in it would be lost.
-    address = ffi.gc(core().brimstone_address(native, 0), partial(is_, native))
-    memory: Any = ffi.buffer(address, form.size)
+    memory: Any = ffi.buffer(ffi.gc(address, partial(is_, native)), form.size)
     array = np.ndarray(form.shape, form.storage, memory)
     if read_only:
         array.flags.writeable = False
@@ -122,7 +126,7 @@ def empty(shape: tuple[int, ...], storage: Any) -> Array:
     """A host array in memory of the core, whose contents nobody knows."""
     form = Form(shape, storage)
     native = owned(core().brimstone_empty(form.size), form.size)
-    return shown(native, form, read_only=False)
+    return shown(native, core().brimstone_address(native, 0), form, read_only=False)
 
 
 def lent(array: Array) -> Arrays:
@@ -137,12 +141,18 @@ def lent(array: Array) -> Arrays:
 
 def take_back() -> None:
     """Let go of what was lent and is not used any more."""
-    if not _LENT:
+    if not _returned()[0]:
         return
     tickets: Any = ffi.new("int64_t[]", _AT_ONCE)
     while found := core().brimstone_returned(tickets, _AT_ONCE):
         for ticket in tickets[0:found]:
             _LENT.pop(ticket, None)
+
+
+@cache
+def _returned() -> Any:
+    """Where the core says whether something is not used any more; it takes no call to look."""
+    return core().brimstone_are_returned()
 
 
 class Use(NamedTuple):

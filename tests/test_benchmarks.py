@@ -240,7 +240,7 @@ def test_threads_of_training_are_timed_and_held_to_what_each_does_alone() -> Non
     with bs.device("cpu"):
         trainings = [threads.Training((6, 8, 3), 4, seed) for seed in range(3)]
         assert threads.same_bits(trainings, 3)
-    assert min(threads.alone(trainings, 2), threads.together(trainings, 2)) > 0
+    assert min(threads.rate(trainings[:1], 0.01), threads.rate(trainings, 0.01)) > 0
 
     class Forgetful(threads.Training):
         """Begins a step further on each time."""

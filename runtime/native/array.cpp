@@ -155,6 +155,11 @@ size_t returned(std::span<int64_t> tickets) noexcept {
     return count;
 }
 
+void *const *are_returned() noexcept {
+    static_assert(sizeof given_back == sizeof(void *) && decltype(given_back)::is_always_lock_free);
+    return reinterpret_cast<void *const *>(&given_back);
+}
+
 brimstone_arrays *new_arrays(int64_t count, Stream *stream, bool are_seen) noexcept {
     void *block = blocks().take(bytes_of(count));
     if (!block) return nullptr;

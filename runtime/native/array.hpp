@@ -72,6 +72,8 @@ void drop(std::span<Array *const> arrays, int64_t as = HELD) noexcept;
 
 // Tickets of borrowed memory that nobody uses any more, each once; how many.
 size_t returned(std::span<int64_t> tickets) noexcept;
+// Where it is not null while there are any.
+void *const *are_returned() noexcept;
 
 }  // namespace brimstone
 

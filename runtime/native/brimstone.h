@@ -164,6 +164,9 @@ BRIMSTONE_API brimstone_arrays *brimstone_borrow(void *address, int64_t bytes, i
 /* Write down tickets of memory that is not used any more, each once; how many. */
 BRIMSTONE_API int64_t brimstone_returned(int64_t *tickets, int64_t most);
 
+/* Where it says whether there are any: while they are, it is not NULL there. */
+BRIMSTONE_API void *const *brimstone_are_returned(void);
+
 /* Those from `begin` up to `end`; NULL if there is no memory. */
 BRIMSTONE_API brimstone_arrays *brimstone_part(brimstone_arrays *arrays, int64_t begin,
                                                int64_t end);
@@ -184,6 +187,10 @@ enum brimstone_state {
     BRIMSTONE_STOPPED
 };
 BRIMSTONE_API int32_t brimstone_wait(brimstone_arrays *arrays);
+
+/* Let it be read: all three of these for what is alone. Where it begins; NULL if it is not there, not
+ * computed yet, or cannot be. */
+BRIMSTONE_API void *brimstone_read(brimstone_arrays *arrays);
 
 /* Why the first array that could not be computed was not. */
 BRIMSTONE_API brimstone_failure brimstone_why(brimstone_arrays *arrays);

@@ -81,6 +81,8 @@ int64_t brimstone_returned(int64_t *tickets, int64_t most) {
     return static_cast<int64_t>(brimstone::returned({tickets, static_cast<size_t>(most)}));
 }
 
+void *const *brimstone_are_returned(void) { return brimstone::are_returned(); }
+
 brimstone_arrays *brimstone_part(brimstone_arrays *arrays, int64_t begin, int64_t end) {
     brimstone_arrays *made = brimstone::new_arrays(end - begin, arrays->stream, true);
     if (!made) return nullptr;
@@ -111,6 +113,11 @@ int32_t brimstone_wait(brimstone_arrays *arrays) {
         if (state == State::FAILED) return BRIMSTONE_FAILED;
     }
     return BRIMSTONE_READY;
+}
+
+void *brimstone_read(brimstone_arrays *arrays) {
+    const bool is_there = brimstone_lend(arrays) && brimstone_wait(arrays) == BRIMSTONE_READY;
+    return is_there ? brimstone_address(arrays, 0) : nullptr;
 }
 
 brimstone_failure brimstone_why(brimstone_arrays *arrays) {

@@ -29,11 +29,16 @@ Pool::~Pool() {
 }
 
 void Pool::run(int64_t chunks, Chunk work, void *context) noexcept {
-    if (chunks > 1 && threads_ > 1) {
+    if (chunks > 1 && is_free()) {
         Crew *crew = this->crew();
         if (crew && crew->run(chunks, work, context)) return;
     }
     for (int64_t chunk = 0; chunk < chunks; ++chunk) work(context, chunk);
+}
+
+// Whether somebody may help whoever asks now, who may be the only one that has entered.
+bool Pool::is_free() const noexcept {
+    return callers_.load(std::memory_order_relaxed) < threads_ && threads_ > 1;
 }
 
 Crew *Pool::crew() noexcept {

@@ -145,7 +145,9 @@ void Stream::run_tasks(Lock &lock, Time end, Condition enough) noexcept {
     do {
         Task &task = *first_;
         lock.unlock();
+        pool_.enter();
         const bool is_done = task.run(pool_, *this, end);
+        pool_.leave();
         if (is_done) note(task);
         lock.lock();
         if (is_done) finish(lock, task);

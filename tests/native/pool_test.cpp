@@ -45,6 +45,27 @@ void test_one_thread_and_one_chunk_are_plain_loops() {
     check(seen == std::vector<int64_t>{0, 1, 2, 0});
 }
 
+void test_who_comes_to_a_full_pool_works_alone() {
+    Pool pool(2);
+    const auto is_alone = [&] {
+        const auto caller = std::this_thread::get_id();
+        std::atomic<int> others = 0;
+        auto look = [&](int64_t) {
+            others += std::this_thread::get_id() != caller;
+            std::this_thread::sleep_for(100us);
+        };
+        run(pool, 20, look);
+        return others == 0;
+    };
+    pool.enter();
+    check(is_shared(pool));
+    pool.enter();
+    check(is_alone());
+    pool.leave();
+    check(is_shared(pool));
+    pool.leave();
+}
+
 void test_chunks_call_run() {
     Pool pool(3);
     std::atomic<int> failed = 0;
@@ -96,6 +117,7 @@ int main() {
     test_every_chunk_runs_once();
     test_chunks_run_at_the_same_time();
     test_one_thread_and_one_chunk_are_plain_loops();
+    test_who_comes_to_a_full_pool_works_alone();
     test_chunks_call_run();
     test_chunks_call_run_very_deep();
     test_many_threads_call_run();
