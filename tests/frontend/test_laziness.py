@@ -200,19 +200,23 @@ def test_eager_training_holds_constant_memory() -> None:
             one = (one - 0.1 * gradients[one]).requires_grad_()
             two = (two - 0.1 * gradients[two]).requires_grad_()
 
+    def growth() -> int:
+        before, _ = tracemalloc.get_traced_memory()
+        steps(60)
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0] - before
+
     steps(5)
     gc.collect()
     tracemalloc.start()
     try:
         steps(10)
         gc.collect()
-        before, _ = tracemalloc.get_traced_memory()
-        steps(60)
-        gc.collect()
-        after, _ = tracemalloc.get_traced_memory()
+        grown = [growth() for _ in range(3)]
     finally:
         tracemalloc.stop()
-    assert after - before < 50_000
+    # What is made beside the steps, for other sizes or of other tests, is made once.
+    assert min(grown) < 50_000, grown
 
 
 def test_no_history_without_a_parameter() -> None:
