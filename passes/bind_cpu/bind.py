@@ -59,7 +59,6 @@ def _bound(func: Func, machine: Machine, ranges: Ranges, splits: Splits, tails: 
     binding = Binding(machine, lanes_of(func, machine), ranges, emitter, RULES)
     binding.splits, binding.tails, binding.streamed = splits, tails, streamed_ops(func)
     binding.past_caches.update(stores_past_caches(func, ranges))
-    binding.ahead = func.attributes.get("tile", {}).get("ahead", 0)
     symbols: dict[Symbol, Index] = {}
     for argument in func.arguments:
         binding.values[argument] = _argument(argument, made.body, symbols)
@@ -76,12 +75,10 @@ def _bound(func: Func, machine: Machine, ranges: Ranges, splits: Splits, tails: 
 
 def lanes_of(func: Func, machine: Machine) -> int:
     """How many lanes the vectors of a kernel have: as many as a register holds of its widest dtype,
-    but that 64-bit integers, which are places mostly, may fill two; or fewer, as the schedule says.
-    """
+    but that 64-bit integers, which are places mostly, may fill two."""
     values = [value for op in func.walk() for value in op.results if isinstance(value.type, Tile)]
     dtypes = {value.dtype for value in values}
-    held = min([machine.lanes(dtype) for dtype in dtypes - {i64} or dtypes], default=1)
-    return min(held, func.attributes.get("tile", {}).get("lanes", held))
+    return min([machine.lanes(dtype) for dtype in dtypes - {i64} or dtypes], default=1)
 
 
 def _argument(argument: AnyValue, body: Block, symbols: dict[Symbol, Index]) -> AnyValue | Memory:

@@ -56,7 +56,6 @@ class Binding:
         self.known: frozenset[Key] = frozenset()
         self.splits = Splits.ALL
         self.tails = NO_TAILS
-        self.ahead = 0
         self.streamed: set[Op] = set()
         self.past_caches: set[Op] = set()
 

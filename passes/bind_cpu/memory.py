@@ -18,9 +18,6 @@ from .registers import Registers, Shape, registers
 from .transpose import swapped
 from .when import choose, when
 
-SEEN_ONCE = 0
-"""How long a number that is read once is worth keeping."""
-
 
 def bind_view(binding: Binding, op: tile.View) -> Memory:
     """The same buffer, from another element on."""
@@ -58,22 +55,8 @@ def bind_load(binding: Binding, op: tile.Load) -> Registers:
 def load_block(binding: Binding, access: Access, op: tile.Load) -> Registers:
     """All parts of a block, with the padding of a load."""
     padding, dtype = op.padding.array, op.result.dtype
-    _ask_ahead(access, binding.ahead)
     parts = [load_part(access, place, padding, dtype) for place in access.places]
     return registers(access.shape, binding.lanes, parts)
-
-
-def _ask_ahead(access: Access, distance: int) -> None:
-    """Ask for the lines of a block that begins so many bytes behind this one; 0 asks for none."""
-    itemsize = access.memory.buffer.dtype.itemsize
-    if not (distance and access.contiguous and access.width > 1):
-        return
-    for place in access.places:
-        begun = place[-1] * access.width * itemsize
-        if begun % loop.LINE == 0 and access.mask(place) is None:
-            at = access.emitter.sum(access.address(place), distance // itemsize)
-            index = access.emitter.value(at)
-            access.emitter.emit_all(loop.Prefetch, access.memory.buffer, index, locality=SEEN_ONCE)
 
 
 def load_part(access: Access, place: Shape, padding: Array, dtype: DType) -> AnyValue:

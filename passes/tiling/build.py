@@ -17,7 +17,7 @@ from .late import LateFunc
 from .opening import close_func, open_func
 from .parts import Part, Stage
 from .program import Program
-from .schedule import Schedule, tiles_of
+from .schedule import Schedule, parts_of, tiles_of
 from .streamed import Streamed
 
 GRID_AXES = 3
@@ -53,7 +53,8 @@ def build_program(kernel: Kernel, schedule: Schedule) -> tuple[Func, Shape]:
     views = dict(zip(kernel.params, func.arguments, strict=True))
     emitter = Emitter(kernel, tiles, sizes, views, depths, len(looped))
     starts = dict(zip(grid_axes, opening.starts, strict=not kernel.across))
-    writer = Program(kernel, emitter, opening.names)
+    parts = 1 if kernel.chunk is None else parts_of(kernel, schedule)
+    writer = Program(kernel, emitter, opening.names, parts)
     if wide:
         writer = Streamed(kernel, emitter, opening.names, wide=wide)
     elif kernel.across is not None:

@@ -128,6 +128,11 @@ class Kernel:
         return max((node.level for node in self.nodes if node.reduces), default=0)
 
     @property
+    def lines(self) -> tuple[int, ...]:
+        """The parallel axes, but for that which numbers chunks."""
+        return self.space.parallel if self.chunk is None else self.space.parallel[1:]
+
+    @property
     def asked(self) -> list[Size]:
         """The sizes that may be asked for where its nodes are computed and stored."""
         indices = [index for output in self.outputs for index in output.at]

@@ -25,12 +25,14 @@ from .space import Index
 
 @dataclass(slots=True)
 class Program:
-    """`kept` has the memory of what loops leave for later ones: their own, or that of a result;
-    what is `stored` there as a result needs not be kept beside."""
+    """So many `parts` of a chunk pass at once. `kept` has the memory of what loops leave for later
+    ones: their own, or that of a result; what is `stored` there as a result needs not be kept
+    beside."""
 
     kernel: Kernel
     emitter: Emitter
     names: Names
+    parts: int = 1
     kept: dict[Node, AnyValue] = field(default_factory=lambda: {})
     stored: set[Node] = field(default_factory=set[Any])
 
@@ -55,15 +57,37 @@ class Program:
     def _loop(self, loop: Loop, label: str) -> None:
         """One run along the reduced axes, and what it has reduced."""
         masked = self._masked(loop)
-        firsts = [self._first(node) for node in loop.reductions]
+        each = len(loop.reductions)
+        firsts = [self._first(node) for node in loop.reductions] * self.parts
         counts = [len(each) for each in firsts]
 
         def body(inside: Sequence[AnyValue]) -> list[AnyValue]:
-            return _flat(self._round(loop, masked, _grouped(inside, counts)))
+            carries, on = _grouped(inside, counts), list[list[AnyValue]]()
+            for part in range(self.parts):
+                if part > 0:
+                    self._next_part()
+                on += self._round(loop, masked, carries[part * each : (part + 1) * each])
+            return _flat(on)
 
         carried = self._nest(self.kernel.space.reduced, _flat(firsts), body, label)
-        for node, mine in zip(loop.reductions, _grouped(carried, counts), strict=True):
-            self._finish(node, mine)
+        groups = _grouped(carried, counts)
+        for number, node in enumerate(loop.reductions):
+            self._finish(node, self._together(node, groups[number::each]))
+
+    def _next_part(self) -> None:
+        """Go on where the next part of the chunk is as far as this one."""
+        scope, axis = self.emitter.scopes[-1], self.kernel.space.reduced[-1]
+        assert self.kernel.chunk is not None
+        further = self.emitter.sizes.number(self.kernel.chunk // self.parts)
+        at = scope.builder.emit(tile.Binary, scope.starts[axis], further, kind=tile.BinaryKind.ADD)
+        self.emitter.scopes[-1] = Scope(scope.builder, {axis: at})
+
+    def _together(self, node: Node, parts: Sequence[list[AnyValue]]) -> list[AnyValue]:
+        """What the parts of a chunk have carried, as one."""
+        builder, (first, *others) = self.emitter.scopes[-1].builder, parts
+        for other in others:
+            first = carried_on(builder, node.op, first, other[0], None)
+        return first
 
     def _masked(self, loop: Loop) -> list[int]:
         """The reduced axes that tiles may stick out of; loads are padded accordingly."""
@@ -171,11 +195,11 @@ class Program:
         return self._chunk(self.emitter.start(0), chunk, extent)
 
     def _chunk(self, program: AnyValue, length: int, extent: AnyValue) -> tuple[AnyValue, AnyValue]:
-        """Where the chunk of a program begins and ends."""
-        builder, number = self.emitter.sizes.builder, self.emitter.sizes.number(length)
+        """Where the chunk of a program begins, and ends or its first part does."""
+        builder, number = self.emitter.sizes.builder, self.emitter.sizes.number
         kinds = tile.BinaryKind
-        lower = builder.emit(tile.Binary, program, number, kind=kinds.MULTIPLY)
-        end = builder.emit(tile.Binary, lower, number, kind=kinds.ADD)
+        lower = builder.emit(tile.Binary, program, number(length), kind=kinds.MULTIPLY)
+        end = builder.emit(tile.Binary, lower, number(length // self.parts), kind=kinds.ADD)
         return lower, builder.emit(tile.Binary, end, extent, kind=kinds.MINIMUM)
 
     def _make_room(self, loops: Sequence[Loop]) -> None:

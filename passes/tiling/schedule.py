@@ -57,14 +57,14 @@ class KernelShape:
 
 Schedule = Mapping[str, int]
 """`n`: elements of a tile along the vector axis; `m`: along the other axis of a transposed read;
-`lanes`: at most so many of a vector at once, where a register has more; `ahead`: so many bytes
-before they are read, lines of memory are asked for; `unroll`: rows that are reduced at once where
-vectors run along a parallel axis; `wide`: elements of a row that stream past one program there,
-whose sums wait in memory, or without it one tile. Where vectors run along the reduced axis, one
-program sums `across` so many rows as they pass, unless a row has more than `columns` elements;
-without it, sums across rows are a kernel of their own. Few results of `long` elements or more are
-made level by level (`levels`). `past_caches`: stores go to memory directly, where the facts of
-views allow it; only a target that knows sizes sets it.
+`abreast`: rows that are reduced at once where
+vectors run along them, or parts of a chunk where there is only one row; `unroll`: rows that are
+reduced at once where vectors run along a parallel axis; `wide`: elements of a row that stream past
+one program there, whose sums wait in memory, or without it one tile. Where vectors run along the
+reduced axis, one program sums `across` so many rows as they pass, unless a row has more than
+`columns` elements; without it, sums across rows are a kernel of their own. Few results of `long`
+elements or more are made level by level (`levels`). `past_caches`: stores go to memory directly,
+where the facts of views allow it; only a target that knows sizes sets it.
 
 Of contractions, `m` and `n`: the block of the product that is kept in registers; `k`: a chunk of a
 panel; `kept`: rows of panels of the right operand that stay near while all of the left ones pass.
@@ -117,13 +117,22 @@ def tiles_of(kernel: Kernel, schedule: Schedule) -> tuple[int, ...]:
     tiles[-1] = schedule.get("n", 1)
     across = transposed_axis(kernel)
     rows = [axis for axis in kernel.space.reduced if axis != len(sizes) - 1]
+    along = len(rows) < len(kernel.space.reduced)
     if across is not None:
         tiles[across] = schedule.get("m", 1)
-    elif rows and len(rows) == len(kernel.space.reduced):
+    elif along and kernel.lines and kernel.across is None:
+        tiles[kernel.lines[-1]] = schedule.get("abreast", 1)
+    elif rows and not along:
         # A search keeps the rows of a tile apart, in memory if there is a line for each.
         apart = "wide" in schedule and any(isinstance(x.op, ArgReduction) for x in kernel.nodes)
         tiles[rows[-1]] = 1 if apart else schedule.get("unroll", 1)
     return tuple(tiles)
+
+
+def parts_of(kernel: Kernel, schedule: Schedule) -> int:
+    """How many parts of a chunk are reduced at once."""
+    alone = not kernel.lines and len(kernel.space.reduced) == 1
+    return schedule.get("abreast", 1) if alone else 1
 
 
 def transposed_axis(kernel: Kernel) -> int | None:

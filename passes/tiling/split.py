@@ -21,7 +21,7 @@ from ..copying import copy_ops
 from .kernel import Kernel, Node, Output, Param
 from .merge import renumber
 from .reductions import sum_dtype
-from .schedule import Schedule, tiles_of
+from .schedule import Schedule, parts_of, tiles_of
 from .space import Index, Space
 
 CHUNK = 16384
@@ -40,8 +40,8 @@ def chunk_length(kernel: Kernel, schedule: Schedule) -> int | None:
     if len(space.reduced) > 1:  # what lies below one place is long, or it would have been merged
         return 8 * tiles[first]
     beside = prod(tiles[axis] for axis in space.parallel)
-    together = beside * tiles[first]
-    return -(-schedule.get("chunk", CHUNK) // together) * tiles[first]
+    step = parts_of(kernel, schedule) * tiles[first]
+    return -(-schedule.get("chunk", CHUNK) // (beside * step)) * step
 
 
 def chunks_of(func: Func) -> Symbol:

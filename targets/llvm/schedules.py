@@ -17,11 +17,12 @@ ROWS = 8
 else they pass one after the other, since several at once come out of a cache half as fast."""
 PLAIN = 2
 """How many tiles at once a plain sum needs."""
-FETCHED = 32
-"""The bytes of a vector where numbers are only read and summed: memory gives a tenth less to wider
-ones, each of which takes a whole line of a cache, or parts of two."""
-AHEAD = 256
-"""And so many bytes before they are read they are asked for, which gains another tenth."""
+ABREAST = 2
+"""So many rows, or halves of a chunk, pass at once where one array is read and summed: memory gives
+up to a third more to two runs of it than to one, and less to four."""
+RUN = 128
+"""And so many bytes of each, in turn, in two vectors: with 256 it gives less than to one, with four
+shorter vectors too."""
 WIDE = 16384
 """So many bytes of a row stream past a program at once: long runs of memory, while a few sums of
 each column stay in the level-1 cache."""
@@ -94,10 +95,9 @@ def _rows(machine: Machine, shape: KernelShape) -> Schedule:
         rows = ROWS if shape.once and shape.live <= PLAIN else 1
         return {"unroll": rows, "wide": WIDE // shape.widest.itemsize}
     schedule = {"across": ACROSS, "columns": COLUMNS}
-    summed = shape.once and not (shape.costly or shape.search)
-    if summed and machine.vector_bytes > FETCHED:
-        few = machine.lanes(shape.widest) * FETCHED // machine.vector_bytes
-        return {**schedule, "lanes": max(few, 1), "ahead": AHEAD}
+    summed = shape.once and shape.live <= PLAIN and not (shape.costly or shape.search)
+    if summed and 2 * machine.vector_bytes >= RUN:
+        return {**schedule, "n": RUN // shape.widest.itemsize, "abreast": ABREAST}
     return schedule
 
 

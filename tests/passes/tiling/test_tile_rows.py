@@ -15,7 +15,7 @@ from brimstone.ir.func import Func
 from brimstone.ir.tensor.rules import Term
 from brimstone.passes.differentiate import vjp
 from brimstone.passes.oracle import difference
-from kit.tiling import SYMBOLS, along, arrays_for, kernel, runs, sizes_of, spread, tiled
+from kit.tiling import SCHEDULE, SYMBOLS, along, arrays_for, kernel, runs, sizes_of, spread, tiled
 
 N, M, K = (SYMBOLS[name] for name in "nmk")
 Build = Callable[..., Any]
@@ -224,6 +224,9 @@ SEARCHES: dict[str, tuple[Build, tuple[str, ...]]] = {
 NARROW = {"n": 8, "unroll": 2, "chunk": 32}
 """A schedule in which no rows stream past a block of columns."""
 
+ABREAST = {**SCHEDULE, "abreast": 3}
+"""One in which three rows, or thirds of a chunk, pass at once."""
+
 
 def check(
     func: Func, whole: bool, tolerance: float, schedule: Mapping[str, int] | None = None
@@ -244,6 +247,18 @@ def check(
 def test_what_is_exact_stays_so(name: str) -> None:
     build, arguments = EXACT[name]
     check(kernel(build, *arguments), whole=True, tolerance=0)
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_what_is_exact_stays_so_abreast(name: str) -> None:
+    build, arguments = EXACT[name]
+    check(kernel(build, *arguments), whole=True, tolerance=0, schedule=ABREAST)
+
+
+@pytest.mark.parametrize("name", CLOSE)
+def test_rows_agree_abreast(name: str) -> None:
+    build, arguments = CLOSE[name]
+    check(kernel(build, *arguments), whole=False, tolerance=2e-6, schedule=ABREAST)
 
 
 @pytest.mark.parametrize("name", CLOSE)
