@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..runtime.device import current_device
 from .errors import ArgumentError, DTypeError, fail
 from .functions.creation import as_device, asarray
-from .handle import Handle, wrap
+from .handle import Handle
 from .tensor import host_array
 
 if TYPE_CHECKING:
@@ -69,15 +68,14 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> T
 
     With `copy=True` the elements are copied, and its owner is free.
     """
-    place = as_device(device, "from_dlpack") or current_device()
+    place = as_device(device, "from_dlpack")
     if isinstance(x, Handle):
-        return wrap(x.node)
+        return asarray(x, device=place, copy=copy)
     if not hasattr(x, "__dlpack__"):
         fail(ArgumentError, "from_dlpack", f"{type(x).__name__} does not speak DLPack")
     try:
         array = np.from_dlpack(x)
     except (BufferError, TypeError, RuntimeError, ValueError) as problem:
         fail(DTypeError, "from_dlpack", str(problem), hint="copy it plainly to host memory")
-    if copy or not array.flags.c_contiguous:
-        return asarray(array, device=place)
-    return asarray(array, device=place, copy=False)
+    shared = not copy and array.flags.c_contiguous
+    return asarray(array, device=place, copy=False if shared else None)

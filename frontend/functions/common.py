@@ -33,6 +33,8 @@ from ..unseen import UnseenShape, looked_at
 Number = bool | int | float | complex
 Shape = tuple[Size, ...]
 NUMBER_TYPES = (bool, int, float, complex)
+FAR = 1 << 62
+"""No matrix has a diagonal so far from its first, and i64 holds it beside the number of any row."""
 
 
 def as_node(value: Any, name: str) -> Node:
@@ -63,6 +65,11 @@ def upload(array: Any, device: Device | None, name: str) -> Node:
         return leaf(place.target.copy(array, dtype.storage), type_, place, location=line)
     except MemoryError as problem:
         raise out_of_memory(problem, name, type_) from None
+
+
+def device_of(node: Node, wanted: Device) -> Device:
+    """Where a node is, or will be computed; what is traced goes where it is `wanted`."""
+    return node.device or (current_device() if node.trace is None else wanted)
 
 
 def ops_type(shape: Shape, dtype: ir.DType) -> Any:
@@ -315,6 +322,12 @@ def as_integer(value: Any, name: str, what: str) -> int:
         return index(value)
     except TypeError:
         fail(DTypeError, name, f"{what} is an integer, not {type(value).__name__}", value)
+
+
+def as_diagonal(value: Any, name: str) -> int:
+    """The number of a diagonal; one beyond all of i64's is beyond every matrix, as they are."""
+    number = as_integer(value, name, "the number of a diagonal")
+    return max(-FAR, min(number, FAR))
 
 
 def as_real(value: Any, name: str, what: str) -> float:

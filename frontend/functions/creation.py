@@ -23,6 +23,7 @@ from ..handle import Handle, wrap
 from ..node import Node, constant, leaf, record
 from .common import (
     NUMBER_TYPES,
+    as_diagonal,
     as_integer,
     as_ir_dtype,
     as_node,
@@ -30,6 +31,7 @@ from .common import (
     as_size,
     broadcast_node,
     cast_node,
+    device_of,
     filled,
     not_negative,
     number,
@@ -77,7 +79,7 @@ def asarray(obj: Any, /, dtype: Any = None, device: Any = None, copy: bool | Non
 def _converted(obj: Handle, dtype: Any, device: Device | None, copy: bool | None) -> Tensor:
     """A tensor as another dtype, or on another device; the very one where nothing changes."""
     node = obj.node
-    moves = device is not None and node.device is not None and device is not node.device
+    moves = device is not None and device is not device_of(node, device)
     changes = moves or dtype not in (None, node.type.dtype)
     if not changes and not copy:
         return cast(Any, obj)
@@ -346,7 +348,7 @@ def eye(
     columns = rows if n_cols is None else as_size(n_cols, "eye")
     kind = as_ir_dtype(dtype, FLOAT)
     counts = [record(ops.Iota, (), ((rows, columns), axis, ir.i64)) for axis in (0, 1)]
-    diagonal = as_integer(k, "eye", "the number of a diagonal")
+    diagonal = as_diagonal(k, "eye")
     shifted = record(ops.Add, (counts[0], filled(diagonal, (rows, columns), ir.i64)))
     on_diagonal = record(ops.Equal, (shifted, counts[1]))
     return _made(record(ops.Cast, (on_diagonal,), (kind,)), device, "eye")
@@ -368,7 +370,7 @@ def _triangle(name: str, x: Any, k: int, keep_below: bool) -> Tensor:
     if len(shape) < 2:
         fail(ShapeError, name, "a triangle needs at least two axes", x)
     rank = len(shape)
-    k = as_integer(k, name, "the number of a diagonal")
+    k = as_diagonal(k, name)
     row, column = (record(ops.Iota, (), (shape, axis, ir.i64)) for axis in (rank - 2, rank - 1))
     shifted = record(ops.Add, (row, filled(k, shape, ir.i64)))
     kept = (column, shifted) if keep_below else (shifted, column)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...ir import dtypes as ir
 from ...ir import tensor as ops
+from ...ir.attributes import Shape
 from ...ir.dims import Size
 from ..bounds import bound_size
 from ..errors import PlaceError, ShapeError, fail
@@ -28,7 +29,7 @@ from .common import (
     number_like,
     size_node,
 )
-from .manipulation import reshaped
+from .manipulation import part, reshaped
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -98,13 +99,25 @@ def argwhere(x: Any, /, *, size: int | None = None, fill_value: int = 0) -> Tens
     return stack(nonzero(x, size=size, fill_value=fill_value), axis=1)
 
 
+def fits(mask: Shape, shape: Shape) -> bool:
+    """Whether a mask of one shape is for axes of the other: an axis of size 0 masks any."""
+    return len(mask) == len(shape) and all(map(_is_masked, mask, shape))
+
+
+def _is_masked(mask: Size, size: Size) -> bool:
+    return mask in (0, size)
+
+
 def masked(node: Node, mask: Node) -> Node:
     """The elements where a mask is true, in row-major order."""
     shape, sizes = node.type.shape, mask.type.shape
     rank = len(sizes)
-    if shape[:rank] != sizes:
+    if not fits(sizes, shape[:rank]):
         problem = f"the mask has shape {list(sizes)}, the axes that it masks {list(shape[:rank])}"
         fail(PlaceError, "index", problem, wrap(node))
+    if 0 in sizes:
+        node = part(node, 0, 0, 0)
+        return reshaped(node, (0, *shape[rank:]))
     flat = reshaped(node, (product(sizes), *shape[rank:]))
     line = reshaped(mask, (product(sizes),))
     instead = "choose with `bs.where(mask, x, other)`, or index with `bs.nonzero(mask, size=…)`"

@@ -199,12 +199,14 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Tensor:
 
 
 def _groups(name: str, x: Any) -> tuple[Node, Node, Node, Node]:
-    """The sorted elements, where a new one begins, the number of each one's group, their places."""
+    """The sorted elements, where a new one begins, the number of each one's group, their places.
+
+    Complex numbers are sorted by their real parts, those with the same by their imaginary ones.
+    """
     node = as_node(x, name)
-    if node.type.dtype in ir.COMPLEXES:
-        fail(DTypeError, name, "complex numbers have no order", x)
     flat = reshaped(node, (product(node.type.shape),))
-    ordered, places = sorted_with_places(flat, 0)
+    sort = _complexes_sorted if node.type.dtype in ir.COMPLEXES else sorted_with_places
+    ordered, places = sort(flat, 0)
     length = flat.type.shape[0]
     before = record(
         ops.Pad, (ordered,), ((1,), (0,), (0,), Number(_of_dtype(0, node), node.type.dtype))
@@ -216,6 +218,14 @@ def _groups(name: str, x: Any) -> tuple[Node, Node, Node, Node]:
     counted = record(ops.CumulativeSum, (cast_node(starts, INDEX),), (0, False))
     group = record(ops.Subtract, (counted, filled(1, (length,), INDEX)))
     return ordered, starts, group, places
+
+
+def _complexes_sorted(flat: Node, axis: int) -> list[Node]:
+    """As `sorted_with_places`."""
+    parts = [record(op, (flat,)) for op in (ops.Real, ops.Imaginary)]
+    line = record(ops.Iota, (), (flat.type.shape, axis, INDEX))
+    *parts, places = record_parts(ops.Sort, (*parts, line), (axis, len(parts), False, None))
+    return [record(ops.Complex, (*parts,)), places]
 
 
 def _how_many(name: str, starts: Node, size: int | None) -> Size:
@@ -237,6 +247,8 @@ def _of_dtype(number: Any, like: Node) -> Any:
     """A number of the kind of a node's dtype."""
     if like.type.dtype is ir.boolean:
         return bool(number)
+    if like.type.dtype in ir.COMPLEXES:
+        return complex(number)
     return float(number) if like.type.dtype in ir.FLOATS else int(number)
 
 

@@ -26,6 +26,7 @@ from .common import (
 )
 from .indexing import _is_mask, getitem
 from .manipulation import reshaped
+from .masks import fits
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -117,9 +118,11 @@ def _masked(node: Node, mask: Node, values: Node, combiner: ops.Combiner) -> Nod
     """The node changed where a mask is true: no size depends on how often it is."""
     shape, masked = node.type.shape, mask.type.shape
     rank = len(masked)
-    if shape[:rank] != masked:
+    if not fits(masked, shape[:rank]):
         problem = f"the mask has shape {list(masked)}, the axes that it masks {list(shape[:rank])}"
         fail(ShapeError, "at", problem, wrap(node))
+    if 0 in masked:
+        return node
     if len(values.type.shape) > len(shape) - rank:
         values = _counted_off(values, mask)
     changed = broadcast_node(values, shape)

@@ -14,7 +14,7 @@ from ..declare import Operand, among
 from ..dtypes import INEXACT
 from ..payloads import Array
 from ..types import Tensor
-from . import special
+from . import complex_functions, special
 from .elementwise import Unary
 from .rules import Term
 from .trigamma import trigamma
@@ -68,7 +68,7 @@ class Exp2(Function, name="tensor.exp2", meaning=np.exp2):
         return dx * (math.log(2) * y)
 
 
-class Expm1(Function, name="tensor.expm1", meaning=np.expm1):
+class Expm1(Function, name="tensor.expm1", meaning=complex_functions.expm1):
     """exp(x) - 1, accurate near 0."""
 
     def by_x(self, x: Term, y: Term, dx: Term) -> Term:
@@ -159,7 +159,7 @@ class Cosh(Function, name="tensor.cosh", meaning=np.cosh):
         return dx * x.apply("sinh")
 
 
-class Tanh(Function, name="tensor.tanh", meaning=np.tanh):
+class Tanh(Function, name="tensor.tanh", meaning=complex_functions.tanh):
     """sinh(x) / cosh(x)."""
 
     def by_x(self, x: Term, y: Term, dx: Term) -> Term:

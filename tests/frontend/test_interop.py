@@ -97,6 +97,20 @@ def test_dlpack_shares_memory_both_ways(dtype: str) -> None:
     assert tensor.__dlpack_device__() == (1, 0)
 
 
+@pytest.mark.parametrize("place", ["cpu", "reference"])
+@pytest.mark.parametrize("way", ["asarray", "from_dlpack", "to_device"])
+def test_what_is_moved_is_where_it_is_wanted(way: str, place: str) -> None:
+    """Also what has been made of nothing on no device that was named, and is not computed yet."""
+    for tensor in (bs.zeros(3), bs.ones(3) * 2, x().sync()):
+        if way == "to_device":
+            moved = tensor.to_device(place)
+        else:
+            moved = getattr(bs, way)(tensor, device=place)
+        assert moved.device == place
+        assert moved.sync().device == place
+        assert moved.tolist() == tensor.tolist()
+
+
 def test_what_dlpack_cannot_say_is_refused() -> None:
     with pytest.raises(BufferError, match="bfloat16"):
         x().astype(bs.bfloat16).__dlpack__()

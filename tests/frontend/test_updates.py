@@ -45,6 +45,13 @@ def test_masks(way: str) -> None:
     np.testing.assert_array_equal(getattr(x().at[bs.asarray(mask)], way)(7).numpy(), expected)
 
 
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 0), (0, 0)])
+def test_a_mask_of_size_0_is_nowhere_true(shape: tuple[int, ...]) -> None:
+    nowhere = bs.zeros(shape, dtype=bs.bool)
+    assert x()[nowhere].shape == (0, *ARRAY.shape[len(shape) :])
+    assert x().at[nowhere].add(7).tolist() == ARRAY.tolist()
+
+
 def test_a_mask_takes_one_value_for_each_place() -> None:
     changed = x().at[x() % 2 == 0].set(bs.asarray([7.0, 8.0, 9.0]))
     assert changed.tolist() == [[7, 1, 8], [3, 9, 5]]

@@ -105,6 +105,41 @@ CORNERS: dict[type[Op], dict[float, float]] = {
     tensor.Digamma: {0.0: -INF, -1: NAN, -5: NAN, INF: INF, -INF: NAN},
 }
 
+COMPLEX_CORNERS: dict[type[Op], list[tuple[complex, complex]]] = {
+    tensor.Expm1: [
+        (complex(0, 0), complex(0, 0)),
+        (complex(-0.0, 0), complex(0, 0)),
+        (complex(-0.0, -0.0), complex(0, -0.0)),
+        (complex(1, INF), complex(NAN, NAN)),
+        (complex(1, NAN), complex(NAN, NAN)),
+        (complex(INF, 0), complex(INF, 0)),
+        (complex(INF, 2), complex(-INF, INF)),
+        (complex(INF, INF), complex(INF, NAN)),
+        (complex(INF, NAN), complex(INF, NAN)),
+        (complex(-INF, 0), complex(-1, 0)),
+        (complex(-INF, 2), complex(-1, 0)),
+        (complex(-INF, INF), complex(-1, 0)),
+        (complex(-INF, NAN), complex(-1, 0)),
+        (complex(NAN, 0), complex(NAN, 0)),
+        (complex(NAN, 1), complex(NAN, NAN)),
+        (complex(NAN, NAN), complex(NAN, NAN)),
+    ],
+    tensor.Tanh: [
+        (complex(0, 0), complex(0, 0)),
+        (complex(0, INF), complex(0, NAN)),
+        (complex(1, INF), complex(NAN, NAN)),
+        (complex(1, NAN), complex(NAN, NAN)),
+        (complex(INF, 3), complex(1, 0)),
+        (complex(INF, -3), complex(1, -0.0)),
+        (complex(-INF, 3), complex(-1, 0)),
+        (complex(INF, INF), complex(1, 0)),
+        (complex(INF, NAN), complex(1, 0)),
+        (complex(NAN, 0), complex(NAN, 0)),
+        (complex(NAN, 1), complex(NAN, NAN)),
+    ],
+}
+"""What the array API standard says of zeros, of what is infinite and of what is no number."""
+
 
 def names(cls: Any) -> str:
     return getattr(cls, "name", cls.__name__)
@@ -146,6 +181,16 @@ def test_of_complex_numbers(cls: type[Op], function: Function, dtype: DType) -> 
     z = np.array([0.5 + 0.25j, -1.5 + 2j, 3 - 1.25j, -0.75 - 0.5j], dtype.storage)
     wanted = np.array([function(complex(each)) for each in z])
     assert near(evaluate(cls, z), wanted.astype(dtype.storage), 8)
+
+
+@pytest.mark.parametrize("dtype", sorted(COMPLEXES, key=repr), ids=repr)
+@pytest.mark.parametrize("cls", COMPLEX_CORNERS, ids=names)
+def test_complex_corners(cls: type[Op], dtype: DType) -> None:
+    """To the sign of each zero, which complex numbers compare without; a NaN has no sign."""
+    z, wanted = (np.array(each, dtype.storage) for each in zip(*COMPLEX_CORNERS[cls], strict=True))
+    made = evaluate(cls, z)
+    assert same(made.real, wanted.real)
+    assert same(made.imag, wanted.imag)
 
 
 @pytest.mark.parametrize("dtype", sorted(FLOATS, key=repr), ids=repr)
