@@ -44,9 +44,18 @@ class Fetch:
     dataset: Any
     collate: Callable[[Sequence[Any]], Any] = stack
     augment: Callable[[Any, np.random.Generator], Any] | None = None
+    augment_batch: Callable[[Any, np.random.Generator], Any] | None = None
     seed: int = 0
 
     def __call__(self, job: Job) -> Any:
+        batch = self._batch(job)
+        if self.augment_batch is None:
+            return batch
+        seeds = self.seed, job.epoch, job.start, int(job.places[0]), len(job.places)
+        generator = np.random.Generator(bits(*seeds))
+        return attempt(f"augmenting {shown(job)}", self.augment_batch, batch, generator)
+
+    def _batch(self, job: Job) -> Any:
         if job.items is None and self.augment is None and self.collate is stack:
             batch = at_once(self.dataset, job.places)
             if batch is not None:

@@ -30,7 +30,8 @@ class Loader:
     `shuffle` is another order in each epoch, which `seed` decides; of a stream, as far as `buffer`
     items reach. A `sampler` decides the order instead, and may make the batches.
     `collate` makes a batch of items. `augment` makes another item of each, given it and a generator
-    of numpy's, which depends on the seed, the epoch, and where in it the item stands.
+    of numpy's, which depends on the seed, the epoch, and where in it the item stands;
+    `augment_batch` makes another batch of each, which takes less time than an item after the other.
     `workers` is how many processes make batches, or "threads": as many of these as cores.
     `prefetch` is how many batches wait on the device; with 0 and no workers, each is made when it
     is asked for.
@@ -48,6 +49,7 @@ class Loader:
         drop_last: bool = False,
         collate: Callable[[Sequence[Any]], Any] = stack,
         augment: Callable[[Any, Any], Any] | None = None,
+        augment_batch: Callable[[Any, Any], Any] | None = None,
         workers: int | str = 0,
         prefetch: int = 2,
         buffer: int = 1024,
@@ -57,15 +59,15 @@ class Loader:
         self.seed = expect_count("Loader", "seed", seed)
         self.prefetch = expect_count("Loader", "prefetch", prefetch)
         expect_count("Loader", "buffer", buffer, least=1)
-        expect_functions("Loader", collate, augment or collate)
+        expect_functions("Loader", collate, augment or collate, augment_batch or collate)
         place_of(device)  # one that is not there is refused now
         if is_dataset(dataset):
             order = sampler_of(len(dataset), sampler, shuffle, seed)
             self._jobs = OfDataset(order, batch, drop_last)
-            fetch = Fetch(dataset, collate, augment, seed)
+            fetch = Fetch(dataset, collate, augment, augment_batch, seed)
         elif sampler is None:
             self._jobs = OfStream(dataset, batch, drop_last, buffer, seed if shuffle else None)
-            fetch = Fetch(None, collate, augment, seed)  # the items come with the jobs
+            fetch = Fetch(None, collate, augment, augment_batch, seed)  # items come with the jobs
         else:
             fail(ArgumentError, "Loader", "a stream has no places, of which a sampler is an order")
         self._workers = Workers(fetch, workers)

@@ -289,11 +289,14 @@ def test_the_fingerprint_is_of_every_bit() -> None:
 
 def test_images_are_moved_by_a_pixel_at_most() -> None:
     wide = digits.with_margin(LEARNED)
-    item = Example(wide.input[0], wide.label[0])
-    generator = np.random.default_rng(0)
-    found = {digits.moved(item, generator).input.tobytes() for _ in range(200)}
-    assert len(found) == 9
-    assert LEARNED.input[0].tobytes() in found
+    batch = Example(wide.input[[0] * 200 + [1]], wide.label[[0] * 200 + [1]])
+    found = digits.moved(batch, np.random.default_rng(0))
+    assert found.input.shape == (201, *LEARNED.input.shape[1:])
+    assert found.label is batch.label
+    images = {image.tobytes() for image in found.input[:200]}
+    assert len(images) == 9
+    assert LEARNED.input[0].tobytes() in images
+    assert found.input[200].tobytes() not in images
 
 
 def test_a_step_agrees_with_the_interpreter(trained: tuple[Training, Run]) -> None:

@@ -8,6 +8,7 @@ Never: a download, or a digit held out that the network has learned from.
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from ... import float32, max_pool, random, relu
 from ...data import Example
@@ -70,7 +71,9 @@ def with_margin(each: Example) -> Example:
     return Example(np.pad(each.input, around, constant_values=-1), each.label)
 
 
-def moved(item: Example, generator: np.random.Generator) -> Example:
-    """An image with a margin, cut out a pixel further up, down, left or right, or where it was."""
-    down, right = generator.integers(0, 2 * MARGIN + 1, 2)
-    return Example(item.input[:, down : down + SIDE, right : right + SIDE], item.label)
+def moved(batch: Example, generator: np.random.Generator) -> Example:
+    """Images with a margin, each cut out a pixel further up, down, left or right, or not moved."""
+    count = len(batch.label)
+    down, right = generator.integers(0, 2 * MARGIN + 1, (2, count))
+    windows = sliding_window_view(batch.input, (SIDE, SIDE), axis=(2, 3))
+    return Example(windows[np.arange(count), :, down, right], batch.label)

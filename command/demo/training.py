@@ -18,8 +18,8 @@ from ...train import Adam, Learner, Listener, Run, State
 from ...train.schedules import OneCycle
 from .digits import Array, Network, accuracy, loss, moved, with_margin
 
-EPOCHS, BATCH, RATE = 16, 64, 8e-3
-"""How long, and how fast; of what is held out, each of the seeds 0 to 4 then reads over 98.8 %."""
+EPOCHS, BATCH, RATE = 20, 64, 8e-3
+"""How long, and how fast; of what is held out, each of the seeds 0 to 9 then reads over 98.8 %."""
 TOLERANCE = 1e-4
 """How far a step may be from the interpreter's, relative to max(1, |x|): sums are reordered."""
 HASH_LETTERS = 12
@@ -46,7 +46,9 @@ class Training:
     def batches(self) -> Loader:
         """Images in another order each epoch, each moved a little; the seed decides how."""
         wide = InMemory(with_margin(self.learned))
-        return Loader(wide, BATCH, shuffle=True, seed=self.seed, drop_last=True, augment=moved)
+        return Loader(
+            wide, BATCH, shuffle=True, seed=self.seed, drop_last=True, augment_batch=moved
+        )
 
     @cached_property
     def learner(self) -> Learner:

@@ -10,7 +10,7 @@ import pytest
 
 import brimstone as bs
 from brimstone import data
-from kit.datasets import Failing, Squares, counted, generated, jittered
+from kit.datasets import Failing, Squares, counted, generated, jittered, shaken
 from kit.mistakes import Mistake, check
 
 
@@ -49,16 +49,20 @@ def test_batches(way: str) -> None:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_orders(way: str) -> None:
-    loader = host(Squares(), shuffle=True, seed=7, augment=jittered, **WAYS[way])
+    how: dict[str, Any] = {"seed": 7, "augment": jittered, "augment_batch": shaken}
+    loader = host(Squares(), shuffle=True, **how, **WAYS[way])
     epochs = [list(loader) for _ in range(2)]
     orders = [[place for batch in epoch for place in batch["place"]] for epoch in epochs]
     assert orders[0] != orders[1]
     assert [sorted(order) for order in orders] == [list(range(10))] * 2
     # The same places and the same noise, whoever makes the batches.
-    plain = host(Squares(), shuffle=True, seed=7, augment=jittered, prefetch=0)
+    plain = host(Squares(), shuffle=True, **how, prefetch=0)
     for batch, same in zip([*epochs[0], *epochs[1]], [*plain, *plain], strict=True):
         assert batch["place"].tolist() == same["place"].tolist()
         assert batch["noise"].tolist() == same["noise"].tolist()
+        assert batch["shake"].tolist() == same["shake"].tolist()
+    shakes = np.concatenate([batch["shake"] for epoch in epochs for batch in epoch])
+    assert len({*shakes.tolist()}) == 20
 
 
 def test_tensors_are_on_the_device() -> None:
@@ -99,6 +103,7 @@ def test_rows_are_taken_at_once() -> None:
 def test_going_on(way: str, stream: bool) -> None:
     source = data.Stream(generated, Squares(23)) if stream else Squares(23)
     how: dict[str, Any] = {"shuffle": True, "buffer": 5, "augment": jittered, **WAYS[way]}
+    how["augment_batch"] = shaken
     expected = texts(host(source, **how), 18)
     for taken in range(0, 18, 3):
         first, second = host(source, **how), host(source, **how)

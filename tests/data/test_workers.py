@@ -16,7 +16,7 @@ import pytest
 import brimstone as bs
 from brimstone import data
 from brimstone.data.process import Process
-from kit.datasets import Deadly, Failing, Processes, Squares, counted, jittered, lazily
+from kit.datasets import Deadly, Failing, Processes, Squares, counted, jittered, lazily, shaken
 
 pytestmark = pytest.mark.slow  # a process takes a second to start where others work too
 
@@ -47,7 +47,7 @@ def host(dataset: Any, batch: Any = 4, **how: Any) -> data.Loader:
 
 
 def test_the_same_batches_as_without(started: list[Process]) -> None:
-    how: dict[str, Any] = {"shuffle": True, "seed": 7, "augment": jittered}
+    how: dict[str, Any] = {"shuffle": True, "seed": 7, "augment": jittered, "augment_batch": shaken}
     loader = host(Squares(30), **how)
     plain = data.Loader(Squares(30), 4, device="host", prefetch=0, **how)
     for _ in range(2):

@@ -64,6 +64,11 @@ def jittered(item: dict[str, Any], generator: np.random.Generator) -> dict[str, 
     return {**item, "noise": float(generator.random())}
 
 
+def shaken(batch: dict[str, Any], generator: np.random.Generator) -> dict[str, Any]:
+    """A batch with a number for each item that only the batch decides."""
+    return {**batch, "shake": generator.random(len(batch["place"]))}
+
+
 def generated(dataset: Any) -> Iterator[Any]:
     """The items of a dataset as a stream."""
     return map(dataset.__getitem__, range(len(dataset)))
