@@ -325,7 +325,7 @@ def as_integer(value: Any, name: str, what: str) -> int:
 
 
 def as_diagonal(value: Any, name: str) -> int:
-    """The number of a diagonal; one beyond all of i64's is beyond every matrix, as they are."""
+    """The number of a diagonal; one that is too large for i64 stands for any beyond the matrix."""
     number = as_integer(value, name, "the number of a diagonal")
     return max(-FAR, min(number, FAR))
 

@@ -57,14 +57,14 @@ class KernelShape:
 
 Schedule = Mapping[str, int]
 """`n`: elements of a tile along the vector axis; `m`: along the other axis of a transposed read;
-`abreast`: rows that are reduced at once where
-vectors run along them, or parts of a chunk where there is only one row; `unroll`: rows that are
-reduced at once where vectors run along a parallel axis; `wide`: elements of a row that stream past
-one program there, whose sums wait in memory, or without it one tile. Where vectors run along the
-reduced axis, one program sums `across` so many rows as they pass, unless a row has more than
-`columns` elements; without it, sums across rows are a kernel of their own. Few results of `long`
-elements or more are made level by level (`levels`). `past_caches`: stores go to memory directly,
-where the facts of views allow it; only a target that knows sizes sets it.
+`abreast`: rows that are reduced at once where vectors run along them, or parts of a chunk where
+there is only one row; `unroll`: rows that are reduced at once where vectors run along a parallel
+axis; `wide`: elements of a row that stream past one program there, whose sums wait in memory, or
+without it one tile. Where vectors run along the reduced axis, one program sums `across` so many
+rows as they pass, unless a row has more than `columns` elements; without it, sums across rows are a
+kernel of their own. Few results of `long` elements or more are made level by level (`levels`).
+`past_caches`: stores go to memory directly, where the facts of views allow it; only a target that
+knows sizes sets it.
 
 Of contractions, `m` and `n`: the block of the product that is kept in registers; `k`: a chunk of a
 panel; `kept`: rows of panels of the right operand that stay near while all of the left ones pass.
