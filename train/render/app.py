@@ -25,7 +25,7 @@ from .panels import Gauges, Header, Notes, Part, Plot, Status, View
 FRAMES_A_SECOND = 5
 FRAMES_A_PLOT = 3
 """The plot, which costs more than all else together, is drawn anew in each so-manyth frame."""
-SHARE, AT_ONCE = 0.015, 0.2
+SHARE, AT_ONCE = 0.008, 0.2
 """So much of a core is for drawing, which training would have; at first, so many seconds of it."""
 LEAVE_AFTER = 3
 """So often a person asks to stop until the screen is given up: a run may be stuck."""
