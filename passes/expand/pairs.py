@@ -29,7 +29,7 @@ def join_pairs(func: Func, machine: Machine) -> None:
 
 
 def one_plus_tanh(x: Term) -> Term:
-    """2 / (1 + e^-2x), which is also good where tanh is near -1, and little is left of the sum."""
+    """2 / (1 + e^-2x): also good near -1, where the sum leaves little; 0 if e^-2x is infinite."""
     return 2.0 / (exp(x * -2.0) + 1.0)
 
 
