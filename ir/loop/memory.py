@@ -66,10 +66,11 @@ class Length(LoopOp, name="loop.length"):
 
 
 class Load(LoopOp, name="loop.load", effects=(Effect.READ,)):
-    """The number at an index."""
+    """The number at an index; a `steady` one is there, and is the same for all programs."""
 
     buffer: Operand[Buffer] = among(VALUES)
     index: Operand[Scalar] = among(INDICES)
+    steady: Attr[bool] = False
     result: Result[Scalar]
 
     @staticmethod

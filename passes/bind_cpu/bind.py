@@ -25,6 +25,7 @@ from .binding import Binding, Memory, Splits
 from .checks import Check, open_checks
 from .dot import streamed_ops
 from .emitter import Emitter, Index
+from .memory import load_numbers
 from .refused import TooLong
 from .rules import RULES
 from .sizes import Symbols, size_index
@@ -62,6 +63,7 @@ def _bound(func: Func, machine: Machine, ranges: Ranges, splits: Splits, tails: 
     symbols: dict[Symbol, Index] = {}
     for argument in func.arguments:
         binding.values[argument] = _argument(argument, made.body, symbols)
+    load_numbers(func, binding)
     for op in scratches:
         name = op.result.name or "scratch"
         buffer = made.body.add_argument(Buffer(op.dtype, Space.GLOBAL), name)

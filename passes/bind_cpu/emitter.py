@@ -1,8 +1,9 @@
 """Where loop ops are put: as far outside of loops as what they read allows.
 
 Comes in: op classes and operands; sums and products of places, which are integers or i64 values.
-Goes out: values, each made once. Never: an op moved out of a branch, but for constants: what only
-one branch needs costs the other one nothing.
+Goes out: values, each made once. Never: an op moved out of a branch, but for constants and what is
+made of steady numbers alone, which no program makes anew: what only one branch needs costs the
+other one nothing.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,6 +26,9 @@ Index = AnyValue | int
 
 MOST_OPS = 4_000
 """How long a kernel may become; LLVM takes some 0.05 ms an op."""
+BEFORE = -1
+"""The depth of what is the same for all programs: constants, steady numbers, what is made of them;
+it stands in the outermost block."""
 
 
 class Emitter:
@@ -52,7 +56,7 @@ class Emitter:
         if value is None:
             depth = self._place(op, operands)
             self._made[key] = value = self._emitted(depth, op, operands, attributes)[0]
-            self._keys[depth].append(key)
+            self._keys[max(depth, 0)].append(key)
         return value
 
     def emit_all(self, op: type[Op], *operands: Any, **attributes: Any) -> tuple[AnyValue, ...]:
@@ -66,13 +70,18 @@ class Emitter:
         self.emitted += 1
         if self.emitted > MOST_OPS:
             raise TooLong(f"the kernel becomes more than {MOST_OPS} ops", self.location)
-        at = self.builders[depth]
+        at = self.builders[max(depth, 0)]
         at.location = self.location
         made = at.emit_all(op, *operands, **attributes)
         if depth:
             for value in made:
                 self._depths.setdefault(value, depth)
         return made
+
+    def steady(self, buffer: AnyValue) -> AnyValue:
+        """The number that a buffer holds, which no program changes."""
+        first = self.number(0)
+        return self._emitted(BEFORE, loop.Load, (buffer, first), {"steady": True})[0]
 
     def allocate(self, count: int, dtype: DType) -> AnyValue:
         """Local memory for some numbers, at the very beginning."""
@@ -105,13 +114,13 @@ class Emitter:
         """How deep an op is put: outside of loops in which it does not change, inside of the branch
         that wants it."""
         if op.is_constant:
-            return 0
-        deepest, folded, depths = 0, bool(operands), self._depths
+            return BEFORE
+        deepest, depths = BEFORE if operands else 0, self._depths
         for operand in operands:
             for value in operand if isinstance(operand, tuple) else (operand,):
                 if not value.owner.is_constant:
-                    deepest, folded = max(deepest, depths.get(value, 0)), False
-        return 0 if folded else max(deepest, self.fences[-1])
+                    deepest = max(deepest, depths.get(value, 0))
+        return BEFORE if deepest == BEFORE else max(deepest, self.fences[-1])
 
     def number(self, value: float, dtype: DType = i64) -> AnyValue:
         """A constant scalar."""

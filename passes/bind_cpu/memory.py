@@ -10,7 +10,9 @@ import numpy as np
 
 from ...ir import loop, tile
 from ...ir.dtypes import DType
+from ...ir.func import Func
 from ...ir.payloads import Array
+from ...ir.types import View
 from ...ir.values import AnyValue
 from .access import Access, all_lanes
 from .binding import Binding, Memory, Rules
@@ -43,8 +45,30 @@ def bind_extent(binding: Binding, op: tile.Extent) -> AnyValue:
     return binding.emitter.value(binding.memory(op.view).sizes[op.axis])
 
 
+def load_numbers(func: Func, binding: Binding) -> None:
+    """Load the arguments that are one number each, which no program changes.
+
+    An array may be read and written under two names, but only at the same places: as of one rank.
+    """
+    stores = [op for op in func.walk() if isinstance(op, tile.Store | tile.Scatter | tile.Atomic)]
+    if any(_rank(op.view) == 0 for op in stores):
+        return
+    for view in func.arguments:
+        if isinstance(view.type, View) and view.type.rank == 0 and view.uses:
+            binding.numbers[view] = binding.emitter.steady(binding.memory(view).buffer)
+
+
+def _rank(view: AnyValue) -> int:
+    """The rank of the array that a view is of, or is a part of."""
+    while isinstance(view.op, tile.View):
+        view = view.op.view
+    return view.type.rank
+
+
 def bind_load(binding: Binding, op: tile.Load) -> Registers:
     """Vectors of a block; those along another axis than the last are turned in registers."""
+    if op.view in binding.numbers:
+        return registers((), binding.lanes, [binding.numbers[op.view]])
     access = Access.of(binding, op.view, op.offsets, op.shape)
     turned = access.turned(binding)
     if turned is None:

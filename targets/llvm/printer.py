@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from ...ir.dtypes import boolean
 from ...ir.func import Func
+from ...ir.loop import Load
 from ...ir.loop.places import GRID_AXES, ProgramCount
 from ...ir.types import Buffer, Scalar
 from ...ir.values import AnyValue, Block
@@ -55,6 +56,7 @@ def _function(func: Func, machine: CPU, metadata: Metadata) -> str:
     counted = {op.axis for op in func.walk() if isinstance(op, ProgramCount)}
     for axis in sorted(counted):
         writer.program_counts[axis] = _read(writer, f"programs.{axis}", "grid", axis)
+    _before_programs(writer)
     axes = range(len(func.attributes.get("grid") or range(GRID_AXES)))
     _programs(writer, [_range(writer, axis) for axis in axes])
     if writer.past_caches:
@@ -149,12 +151,25 @@ def _programs(writer: Writer, ranges: Sequence[tuple[str, str]], axis: int = 0) 
     writer.open(after)
 
 
+def _before_programs(writer: Writer) -> None:
+    """Constants, steady numbers and what is made of them, which are the same for all programs."""
+    begun = writer.begun
+    for op in writer.func.body:
+        steady = op.is_constant or (isinstance(op, Load) and op.steady)
+        made = op.numbered and op.operands and all([each.op in begun for each in op.operands])
+        if steady or made:
+            TABLE[op.__class__](writer, op)
+            begun.add(op)
+
+
 def _block(writer: Writer, block: Block) -> None:
     """The ops of a block but the last, which says what leaves it."""
     for op in block:
         if op.terminator:
             return
         cls, start = op.__class__, len(writer.lines)
+        if op in writer.begun:
+            continue
         if cls in TABLE:
             TABLE[cls](writer, op)
             writer.say_where(op, start)

@@ -73,6 +73,7 @@ class Writer:
         self.alias_of_others = ""
         self.past_caches = False
         self.program_ids: list[str] = []
+        self.begun: set[Any] = set()
         self.program_counts: dict[int, str] = {}
         self.label = ""
         self._location = UNKNOWN
