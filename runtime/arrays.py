@@ -5,7 +5,8 @@ hands on however many they are; and host arrays that show the memory.
 Never: memory given back while somebody reads it, here or in the core.
 """
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from itertools import count
 from operator import is_
@@ -24,6 +25,10 @@ _LENT: dict[int, Array] = {}
 """Arrays of others, by their tickets."""
 _TICKETS = count(1)
 _AT_ONCE = 64
+_GONE = deque[Any]()
+"""Small arrays that nobody has any more, which the next call drops."""
+_LARGE = 1 << 20
+"""So many bytes are dropped at once."""
 
 
 class Arrays(Sequence["Arrays"]):
@@ -49,7 +54,8 @@ class Arrays(Sequence["Arrays"]):
         if isinstance(chosen, int):
             chosen = range(chosen, chosen + 1)
         part = core().brimstone_part(self.native, chosen.start, chosen.start + len(chosen))
-        return Arrays(owned(part), self.forms[chosen.start : chosen.start + len(chosen)])
+        forms = self.forms[chosen.start : chosen.start + len(chosen)]
+        return Arrays(owned(part, bytes_of(forms)), forms)
 
     def wait(self) -> None:
         """Return when all are computed; an error says why one could not be."""
@@ -104,12 +110,43 @@ def lend(native: Any) -> None:
         raise Donated
 
 
-def owned(native: Any, bytes: int = 0) -> Any:
-    """Arrays that the core made, dropped when nobody has them any more; or so many bytes could not
-    be had."""
+def owned(native: Any, bytes: int) -> Any:
+    """Arrays that the core made, of so many bytes, dropped when nobody has them any more."""
     if not native:
         raise NoMemory(bytes)
-    return ffi.gc(native, core().brimstone_drop)
+    return ffi.gc(native, dropper(bytes))
+
+
+def dropper(bytes: int) -> Callable[[Any], None]:
+    """What is told when nobody has arrays of so many bytes any more.
+
+    A native call lets go of Python's lock, which then may go to another thread: of those that are
+    small the next call is told, whatever it is for.
+    """
+    return _GONE.append if bytes < _LARGE else core().brimstone_drop
+
+
+def bytes_of(forms: Iterable[Form]) -> int:
+    """How many bytes arrays of these forms have."""
+    return sum([form.size for form in forms])
+
+
+def gone() -> list[Any]:
+    """Those that the next call is told of, each told once."""
+    taken: list[Any] = []
+    while _GONE:
+        try:
+            taken.append(_GONE.popleft())
+        except IndexError:  # another thread is at it, too
+            break
+    return taken
+
+
+def drop_gone() -> None:
+    """Drop what nobody has any more."""
+    if _GONE:
+        pieces = gone()
+        core().brimstone_drop_all(pieces, len(pieces))
 
 
 def shown(native: Any, address: Any, form: Form, read_only: bool) -> Array:
@@ -124,19 +161,34 @@ def shown(native: Any, address: Any, form: Form, read_only: bool) -> Array:
 
 def empty(shape: tuple[int, ...], storage: Any) -> Array:
     """A host array in memory of the core, whose contents nobody knows."""
-    form = Form(shape, storage)
-    native = owned(core().brimstone_empty(form.size), form.size)
+    native, form = _new(shape, storage)
     return shown(native, core().brimstone_address(native, 0), form, read_only=False)
+
+
+def copied(array: Array, storage: Any) -> Arrays:
+    """A copy of a host array in memory of the core, row-major and aligned."""
+    native, form = _new(array.shape, storage)
+    memory: Any = ffi.buffer(core().brimstone_address(native, 0), form.size)
+    np.ndarray(form.shape, form.storage, memory)[...] = array
+    return Arrays(native, (form,))
+
+
+def _new(shape: tuple[int, ...], storage: Any) -> tuple[Any, Form]:
+    """An array in memory of the core."""
+    drop_gone()
+    form = Form(shape, storage)
+    return owned(core().brimstone_empty(form.size), form.size), form
 
 
 def lent(array: Array) -> Arrays:
     """A host array, row-major and aligned, that nobody will change."""
+    drop_gone()
     take_back()
     ticket = next(_TICKETS)
     _LENT[ticket] = array
     address = ffi.cast("void *", array.__array_interface__["data"][0])
     native = core().brimstone_borrow(address, array.nbytes, ticket)
-    return Arrays(owned(native), (Form(array.shape, array.dtype),))
+    return Arrays(owned(native, array.nbytes), (Form(array.shape, array.dtype),))
 
 
 def take_back() -> None:
@@ -168,5 +220,6 @@ class Use(NamedTuple):
 
 def use() -> Use:
     """What the core's arrays use now."""
+    drop_gone()
     found: Any = core().brimstone_memory()
     return Use(found.used, found.most_used, found.kept, found.kept_at_most, found.asked)

@@ -6,13 +6,13 @@ Never: a plan that goes while the core runs it.
 """
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import accumulate
 from typing import Any, NamedTuple
 
 from ..targets.script import Form, NoMemory, Plan, Result
-from .arrays import Arrays, lend
+from .arrays import Arrays, bytes_of, dropper, gone, lend
 from .native import State, core, ffi
 from .scripts import written
 from .streams import Streams, leave_behind
@@ -22,19 +22,20 @@ _ENDING = deque[tuple[Any, Any]]()
 
 
 class _Deal(NamedTuple):
-    """How results are dealt: so many to each, as the core is told it, and the forms of each."""
+    """How results are dealt: as the core is told it, and what that needs; the forms of each, and
+    what drops it."""
 
+    native: Any
     counts: Any
-    number: int
     forms: list[tuple[Form, ...]]
+    droppers: list[Callable[[Any], None]]
 
 
 class Call:
     """Called with arrays, in pieces: the arrays that a program makes of them."""
 
     __slots__ = (
-        "__weakref__", "_bytes", "_call", "_deals", "_drop", "_forms", "_native", "_replaces",
-        "_streams",
+        "__weakref__", "_bytes", "_call", "_deals", "_forms", "_native", "_replaces", "_streams",
     )  # fmt: skip
 
     def __init__(self, streams: Streams, plan: Plan) -> None:
@@ -44,7 +45,7 @@ class Call:
         if not native:
             raise MemoryError("there is no memory for a program")
         self._native = ffi.gc(native, _End((record, held, plan.held)))
-        self._call, self._drop = core().brimstone_call, core().brimstone_drop
+        self._call = core().brimstone_call
         self._replaces = bool(plan.replaced)
         self._forms = tuple([each.form for each in plan.results])
         self._deals: dict[tuple[int, ...] | None, _Deal] = {}
@@ -54,25 +55,28 @@ class Call:
         self, pieces: Sequence[Sequence[Any]], counts: tuple[int, ...] | None = None
     ) -> Any:
         """The results, held together; with `counts`, a list of pieces that have so many each."""
-        natives: list[Any] = []
+        natives = gone()
+        dropped = len(natives)
         for piece in pieces:
             if type(piece) is Arrays:  # `isinstance` asks an abstract class, which takes long
                 natives.append(piece.native)
             else:
                 natives += [each.native for each in piece]
         deal = self._deals.get(counts) or self._deal(counts)
-        dealt: Any = ffi.new("brimstone_arrays *[]", deal.number)
-        stream, native = self._streams.own, self._native
+        dealt: Any = ffi.new("brimstone_arrays *[]", len(deal.forms))
         replaces = self._replaces and len({*natives}) == len(natives)
-        asked = (stream, native, natives, len(natives), replaces, deal.counts, deal.number, dealt)
-        while (state := self._call(*asked)) == State.PENDING:
+        stream, native, given = self._streams.own, self._native, len(natives) - dropped
+        how = (given, replaces, deal.native, dealt)
+        while (state := self._call(stream, native, natives, dropped, *how)) == State.PENDING:
+            del natives[:dropped]
+            dropped = 0
             self._wait_for_room(stream, natives)
         if state != State.READY:  # for want of memory, unless one of them was donated before
-            for each in natives:
+            for each in natives[dropped:]:
                 lend(each)
             raise NoMemory(self._bytes)
-        held, drop = ffi.gc, self._drop
-        made = [Arrays(held(part, drop), its) for part, its in zip(dealt, deal.forms, strict=True)]
+        parts, held = zip(dealt, deal.droppers, deal.forms, strict=True), ffi.gc
+        made = [Arrays(held(part, drop), forms) for part, drop, forms in parts]
         return made[0] if counts is None else made
 
     def _deal(self, counts: tuple[int, ...] | None) -> _Deal:
@@ -80,7 +84,10 @@ class Call:
         known = (len(self._forms),) if counts is None else counts
         ends = zip(known, accumulate(known), strict=True)
         forms = [self._forms[end - count : end] for count, end in ends]
-        made = _Deal(ffi.new("int64_t[]", known), len(known), forms)
+        droppers = [dropper(bytes_of(each)) for each in forms]
+        listed: Any = ffi.new("int64_t[]", known)
+        native: Any = ffi.new("brimstone_deal *", (listed, len(known)))
+        made = _Deal(native, listed, forms, droppers)
         return self._deals.setdefault(counts, made)
 
     def _wait_for_room(self, stream: Any, given: Sequence[Any]) -> None:

@@ -60,6 +60,10 @@ class Host:
         """An array whose contents nobody knows; its memory goes back when it dies."""
         return arrays.empty(shape, storage)
 
+    def copied(self, array: Array, storage: Any) -> arrays.Arrays:
+        """A copy of a host array, row-major and aligned, of this dtype."""
+        return arrays.copied(array, storage)
+
     def lent(self, array: Array) -> arrays.Arrays:
         """A host array, row-major and aligned, that nobody will change."""
         return arrays.lent(array)
@@ -72,6 +76,7 @@ class Host:
         except BaseException:
             leave_behind()
             raise
+        arrays.drop_gone()
         arrays.take_back()
 
 

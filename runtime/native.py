@@ -61,6 +61,8 @@ class Core(Protocol):
 
     def brimstone_drop(self, arrays: FFI.CData) -> None: ...
 
+    def brimstone_drop_all(self, pieces: Sequence[FFI.CData], count: int) -> None: ...
+
     def brimstone_empty(self, bytes: int) -> FFI.CData: ...
 
     def brimstone_borrow(self, address: FFI.CData, bytes: int, ticket: int) -> FFI.CData: ...
@@ -96,10 +98,10 @@ class Core(Protocol):
         stream: FFI.CData,
         program: FFI.CData,
         pieces: Sequence[FFI.CData],
+        gone_count: int,
         piece_count: int,
         given_away: bool,
-        counts: Sequence[int],
-        count: int,
+        deal: FFI.CData,
         dealt: FFI.CData,
     ) -> int: ...
 

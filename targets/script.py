@@ -261,6 +261,10 @@ class Host(Protocol):
         """An array whose contents nobody knows; its memory goes back when it dies."""
         ...
 
+    def copied(self, array: Array, storage: Any) -> Arrays:
+        """A copy of a host array, row-major and aligned, of this dtype."""
+        ...
+
     def lent(self, array: Array) -> Arrays:
         """A host array, row-major and aligned, that nobody will change."""
         ...

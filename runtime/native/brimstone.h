@@ -154,6 +154,9 @@ BRIMSTONE_API void brimstone_stop(void);
 typedef struct brimstone_arrays brimstone_arrays;
 BRIMSTONE_API void brimstone_drop(brimstone_arrays *arrays);
 
+/* Drop so many. */
+BRIMSTONE_API void brimstone_drop_all(brimstone_arrays *const *pieces, int64_t count);
+
 /* One array of so many bytes; NULL if there is no memory. */
 BRIMSTONE_API brimstone_arrays *brimstone_empty(int64_t bytes);
 
@@ -249,15 +252,21 @@ BRIMSTONE_API void brimstone_close_stream(brimstone_stream *stream);
  * program, too; whether it does, or nobody runs anything any more. */
 BRIMSTONE_API int32_t brimstone_admit(brimstone_stream *stream, brimstone_program *program);
 
-/* Let a stream run a program on arrays, those of all pieces in order, after all it was given
- * before. Arrays that it replaces are made in their memory, if they are `given_away` and nobody else
- * can see them. What it makes, perhaps later, is dealt: so many to each, in turn. Whether that is
- * so: BRIMSTONE_READY; BRIMSTONE_PENDING while the stream admits no program, after a wait;
- * BRIMSTONE_NO_MEMORY if there is none, or if an array has been replaced before. */
+/* How what a program makes is dealt: so many to each, in turn. */
+typedef struct brimstone_deal {
+    const int64_t *counts;
+    int64_t count;
+} brimstone_deal;
+
+/* Drop the first `gone_count` pieces; then let a stream run a program on arrays, those of the other
+ * `piece_count` in order, after all it was given before. Arrays that it replaces are made in their
+ * memory, if they are `given_away` and nobody else can see them. What it makes, perhaps later, is
+ * dealt. Whether that is so: BRIMSTONE_READY; BRIMSTONE_PENDING while the stream admits no program,
+ * after a wait; BRIMSTONE_NO_MEMORY if there is none, or if an array has been replaced before. */
 BRIMSTONE_API int32_t brimstone_call(brimstone_stream *stream, brimstone_program *program,
-                                     brimstone_arrays *const *pieces, int64_t piece_count,
-                                     int32_t given_away, const int64_t *counts, int64_t count,
-                                     brimstone_arrays **dealt);
+                                     brimstone_arrays *const *pieces, int64_t gone_count,
+                                     int64_t piece_count, int32_t given_away,
+                                     const brimstone_deal *deal, brimstone_arrays **dealt);
 
 /* Wait until nothing is left to do, for some ten milliseconds at most; whether nothing is, or
  * nobody runs anything any more. */

@@ -68,6 +68,11 @@ void brimstone_stop(void) { brimstone::end_streams(); }
 
 void brimstone_drop(brimstone_arrays *arrays) { brimstone::leave(arrays); }
 
+void brimstone_drop_all(brimstone_arrays *const *pieces, int64_t count) {
+    for (brimstone_arrays *arrays : std::span(pieces, static_cast<size_t>(count)))
+        brimstone::leave(arrays);
+}
+
 brimstone_arrays *brimstone_empty(int64_t bytes) {
     Array *made = nullptr;
     return brimstone::make({&bytes, 1}, nullptr, {&made, 1}, SEEN) ? alone(made) : nullptr;
@@ -150,17 +155,18 @@ int32_t brimstone_admit(brimstone_stream *stream, brimstone_program *program) {
 }
 
 int32_t brimstone_call(brimstone_stream *stream, brimstone_program *program,
-                       brimstone_arrays *const *pieces, int64_t piece_count, int32_t given_away,
-                       const int64_t *counts, int64_t count, brimstone_arrays **dealt) {
+                       brimstone_arrays *const *pieces, int64_t gone_count, int64_t piece_count,
+                       int32_t given_away, const brimstone_deal *deal, brimstone_arrays **dealt) {
+    brimstone_drop_all(pieces, gone_count);
     if (!brimstone_admit(stream, program)) return BRIMSTONE_PENDING;
     brimstone::Stream &own = stream_of(stream);
-    const std::span given(pieces, static_cast<size_t>(piece_count));
+    const std::span given(pieces + gone_count, static_cast<size_t>(piece_count));
     brimstone::Task *task = program->call(given, &own, given_away != 0);
     if (!task) return BRIMSTONE_NO_MEMORY;
     brimstone_arrays *results = brimstone::hold(task->results);
     const bool is_pushed = own.push(*task);
     if (!is_pushed) program->end(*task);
-    const std::span parts(counts, static_cast<size_t>(count));
+    const std::span parts(deal->counts, static_cast<size_t>(deal->count));
     const bool are_there = is_pushed && brimstone::deal(results, parts, dealt);
     brimstone::leave(results);
     if (!are_there) return BRIMSTONE_NO_MEMORY;

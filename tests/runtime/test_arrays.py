@@ -2,14 +2,17 @@
 
 import gc
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 from weakref import ref
 
 import numpy as np
 import pytest
 
+import brimstone as bs
 from brimstone.ir.dtypes import DType, bf16, f32, i8
 from brimstone.runtime.arrays import empty, lent, use
 from brimstone.runtime.host import shared_host
+from brimstone.runtime.native import core
 from brimstone.targets.llvm.target import Cpu
 from brimstone.targets.script import ALIGNMENT
 
@@ -48,6 +51,54 @@ def test_a_dead_array_hands_its_memory_on() -> None:
     gc.collect()
     assert use().used < used
     assert empty((SIZE,), f32.storage).ctypes.data == address
+
+
+def used_now() -> int:
+    """What arrays use, those included that only wait to be dropped."""
+    found: Any = core().brimstone_memory()
+    return found.used
+
+
+def test_large_arrays_are_dropped_at_once() -> None:
+    array = empty((1 << 20,), f32.storage)
+    used = used_now()
+    del array
+    assert used_now() <= used - (4 << 20)
+
+
+def test_small_arrays_are_dropped_by_the_next_call() -> None:
+    with bs.device("cpu"):
+        double = bs.jit(lambda x: x + x)
+        given = bs.asarray(np.ones(SIZE, np.float32))
+        double(given).sync()
+        drop_all()
+        result = double(given).sync()
+        used = used_now()
+        del result
+        assert used_now() == used
+        _again = double(given).sync()
+    assert used_now() == used
+
+
+def drop_all() -> None:
+    """Drop what nobody has any more; a look at the use does."""
+    gc.collect()
+    use()
+
+
+def test_threads_drop_what_others_leave() -> None:
+    """Each array is dropped once, whoever comes first."""
+    drop_all()
+    before = use().used
+
+    def leave(count: int) -> None:
+        for size in range(count):
+            empty((size % 7,), i8.storage)
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(leave, [500] * 4))
+    drop_all()
+    assert use().used == before
 
 
 def test_a_view_keeps_its_array_alive() -> None:
