@@ -1,13 +1,30 @@
 """Batches made ahead of whoever takes them, by several threads, in order.
 
 Comes in: jobs, makers of which each has a thread, and how far ahead they may be. Goes out: what was
-made of each job, in the order of the jobs.
-Never: a job begun that is too far ahead, or after the end; a value kept that somebody has taken.
+made of each job, in the order of the jobs. Where there is one maker, which takes a moment for each,
+and who takes them is back even sooner, so that nothing can be made ahead, he makes them himself: to
+hand them over would take longer.
+Never: a job begun that is too far ahead, or after the end; a value kept that somebody has taken; a
+maker used by two threads at once.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from math import inf
 from threading import Condition, Lock, Thread
-from typing import Any
+from time import perf_counter
+from typing import Any, NamedTuple
+
+MOMENT = 1e-3
+"""Less than so many seconds are a moment; to hand something over takes a twentieth of that."""
+FAST = 1 / 8
+"""Who is back after less than this part of the time that a batch takes is fast."""
+
+
+class _Worker(NamedTuple):
+    """A maker, and whose turn it is to use it."""
+
+    maker: Callable[[Any], Any]
+    turn: Lock
 
 
 class Ahead:
@@ -17,76 +34,140 @@ class Ahead:
         self, jobs: Iterator[Any], makers: Sequence[Callable[[Any], Any]], most: int
     ) -> None:
         self._jobs, self._most = jobs, most
-        self._one_reads = Lock()
-        self._changed = Condition()
+        self._one_reads, self._state = Lock(), Lock()
+        self._ready, self._room = Condition(self._state), Condition(self._state)
         self._made: dict[int, tuple[bool, Any]] = {}
-        self._begun = self._taken = 0
+        self._claimed = self._read = self._taken = self._waiting = 0
         self._end: int | None = None
         """How many jobs there are, once that is known."""
-        for maker in makers:
-            Thread(target=self._work, args=(maker,), daemon=True).start()
+        self._idle = [_Worker(maker, Lock()) for maker in makers]
+        """Those that have no thread yet."""
+        self._only = self._idle[0] if len(makers) == 1 else None
+        self._is_fast, self._left, self._duration = self._only is not None, inf, 0.0
+        """Whether he who takes is fast; when he left, and how long the last batch took to make."""
+        if not self._is_fast:
+            with self._state:
+                self._go_on()
 
     def __iter__(self) -> Iterator[Any]:
         return self
 
     def __next__(self) -> Any:
-        with self._changed:
-            while self._taken not in self._made:
-                if self._end is not None and self._taken >= self._end:
-                    raise StopIteration
-                self._changed.wait()
+        self._look_at_the_time()
+        if self._only is not None and self._is_fast and self._taken not in self._made:
+            self._make_wanted(self._only)
+        with self._state:
+            self._wait()
             well, value = self._made.pop(self._taken)
             self._taken += 1
-            self._changed.notify_all()
+            if not self._is_fast:
+                self._room.notify()
+            elif self._duration >= MOMENT:
+                self._go_on()
         if not well:
             raise value
+        self._left = perf_counter()
         return value
 
     def close(self) -> None:
         """Let nobody begin another job."""
-        with self._changed:
+        with self._state:
             self._end = self._taken
             self._made.clear()
-            self._changed.notify_all()
+            self._tell_all()
 
-    def _work(self, maker: Callable[[Any], Any]) -> None:
+    def _look_at_the_time(self) -> None:
+        """Whether he who takes was away for a moment only; if not, workers go on."""
+        is_short = self._only is not None and self._duration < MOMENT
+        is_fast = is_short and perf_counter() - self._left < FAST * self._duration
+        if is_fast is self._is_fast:
+            return
+        with self._state:
+            if is_fast:
+                self._is_fast = not self._waiting
+            else:
+                self._go_on()
+
+    def _go_on(self) -> None:
+        """Let workers make what they may; the first time, start them."""
+        self._is_fast = False
+        self._room.notify_all()
+        while self._idle:
+            Thread(target=self._work, args=(self._idle.pop(),), daemon=True).start()
+
+    def _wait(self) -> None:
+        """Wait for the next value, which a worker makes; `StopIteration` if there will be none."""
+        while self._taken not in self._made:
+            if self._end is not None and self._taken >= self._end:
+                raise StopIteration
+            self._go_on()
+            self._waiting += 1
+            try:
+                self._ready.wait()
+            finally:
+                self._waiting -= 1
+
+    def _work(self, worker: _Worker) -> None:
         """What a thread does."""
-        while self._next_made(maker):
-            pass
+        while self._may_begin():
+            with worker.turn:
+                self._make(worker.maker)
 
-    def _next_made(self, maker: Callable[[Any], Any]) -> bool:
-        """Do the next job; whether there was one. Nothing of it stays alive in this thread."""
+    def _may_begin(self) -> bool:
+        """Wait until one more job may be begun; whether there may be one."""
+        with self._state:
+            while self._end is None and not self._has_room():
+                self._room.wait()
+            self._claimed += 1
+            return self._end is None
+
+    def _has_room(self) -> bool:
+        is_left_to_who_takes = self._only is not None and self._is_fast
+        return self._claimed < self._taken + self._most and not is_left_to_who_takes
+
+    def _make_wanted(self, worker: _Worker) -> None:
+        """Make the next value here, unless the worker has made it meanwhile."""
+        with worker.turn:
+            if self._read == self._taken and self._end is None:
+                self._claimed += 1
+                self._make(worker.maker)
+
+    def _make(self, maker: Callable[[Any], Any]) -> None:
+        """Do the next job, if there is one. Nothing of it stays alive in this thread."""
+        begin = perf_counter()
         job = self._next_job()
         if job is not None:
             number, given = job
             self._keep(number, *_outcome(maker, given))
-        return job is not None
+            self._duration = perf_counter() - begin
 
     def _next_job(self) -> tuple[int, Any] | None:
+        # Jobs of a stream may take long: meanwhile batches are taken, and this may be closed.
         with self._one_reads:
-            with self._changed:
-                while self._end is None and self._begun >= self._taken + self._most:
-                    self._changed.wait()
-                if self._end is not None:
-                    return None
-            # Jobs of a stream may take long: meanwhile batches are taken, and this may be closed.
+            if self._end is not None:
+                return None
             well, job = _outcome(next, self._jobs)
             if well:
-                self._begun += 1
-                return self._begun - 1, job
+                self._read += 1
+                return self._read - 1, job
             if not isinstance(job, StopIteration):
-                self._keep(self._begun, False, job)
-                self._begun += 1
-            with self._changed:
-                self._end = self._begun if self._end is None else self._end
-                self._changed.notify_all()
+                self._keep(self._read, False, job)
+                self._read += 1
+            with self._state:
+                self._end = self._read if self._end is None else self._end
+                self._tell_all()
             return None
 
     def _keep(self, number: int, well: bool, value: Any) -> None:
-        with self._changed:
+        with self._state:
             if self._end is None or number < self._end:
                 self._made[number] = well, value
-            self._changed.notify_all()
+            if number == self._taken:
+                self._ready.notify_all()
+
+    def _tell_all(self) -> None:
+        self._ready.notify_all()
+        self._room.notify_all()
 
 
 def _outcome(function: Callable[[Any], Any], given: Any) -> tuple[bool, Any]:

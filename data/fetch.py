@@ -10,6 +10,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,9 @@ import numpy as np
 from .collate import stack
 from .draws import bits
 from .selected import at_once
+
+Says = str | Callable[[], str]
+"""What is being done, in words; found only where they are needed, if that takes time."""
 
 
 class Job(NamedTuple):
@@ -53,19 +57,22 @@ class Fetch:
             return batch
         seeds = self.seed, job.epoch, job.start, int(job.places[0]), len(job.places)
         generator = np.random.Generator(bits(*seeds))
-        return attempt(f"augmenting {shown(job)}", self.augment_batch, batch, generator)
+        return attempt(lambda: f"augmenting {shown(job)}", self.augment_batch, batch, generator)
 
     def _batch(self, job: Job) -> Any:
         if job.items is None and self.augment is None and self.collate is stack:
             batch = at_once(self.dataset, job.places)
             if batch is not None:
-                return attempt(shown(job), batch)
+                return attempt(partial(shown, job), batch)
         items = [self._item(job, number) for number in range(len(job.places))]
-        return attempt(shown(job), self.collate, items)
+        return attempt(partial(shown, job), self.collate, items)
 
     def _item(self, job: Job, number: int) -> Any:
         place = int(job.places[number])
-        what = f"item {place} of {self._name}"
+
+        def what() -> str:
+            return f"item {place} of {self._name}"
+
         if job.items is None:
             item = attempt(what, self.dataset.__getitem__, place)
         else:
@@ -74,21 +81,22 @@ class Fetch:
             return item
         # A place may come twice in an epoch, and processes that share an epoch have other places.
         generator = np.random.Generator(bits(self.seed, job.epoch, job.start + number, place))
-        return attempt(f"augmenting {what}", self.augment, item, generator)
+        return attempt(lambda: f"augmenting {what()}", self.augment, item, generator)
 
     @property
     def _name(self) -> str:
         return "the stream" if self.dataset is None else type(self.dataset).__name__
 
 
-def attempt(what: str, function: Callable[..., Any], *given: Any) -> Any:
+def attempt(what: Says, function: Callable[..., Any], *given: Any) -> Any:
     """What a function of the user gives, or `Unmade`, which tells of its error."""
     try:
         return function(*given)
     except Exception as error:
         first, _, _ = str(error).partition("\n")
         problem = f"{type(error).__name__}: {first}"
-        raise Unmade(what, problem, "".join(traceback.format_exception(error))) from error
+        said = what if isinstance(what, str) else what()
+        raise Unmade(said, problem, "".join(traceback.format_exception(error))) from error
 
 
 def shown(job: Job) -> str:
