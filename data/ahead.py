@@ -1,9 +1,9 @@
 """Batches made ahead of whoever takes them, by several threads, in order.
 
 Comes in: jobs, makers of which each has a thread, and how far ahead they may be. Goes out: what was
-made of each job, in the order of the jobs. Where there is one maker, which takes a moment for each,
-and who takes them is back even sooner, so that nothing can be made ahead, he makes them himself: to
-hand them over would take longer.
+made of each job, in the order of the jobs. Where the only maker takes a moment for each, and who
+takes them is back even sooner, nothing can be made ahead: then he makes them himself, which takes
+less time than to hand them over.
 Never: a job begun that is too far ahead, or after the end; a value kept that somebody has taken; a
 maker used by two threads at once.
 """
