@@ -1,9 +1,10 @@
 """What it costs to make kernels for the CPU, stage by stage, in ms of processor time.
 
-    python -m benchmarks.compile_time [gelu softmax layer_norm_slopes matmul transformer]
+    python -m benchmarks.compile_time [gelu softmax … matmul products transformer]
 
 Stages above the line run in the process that records; those below, which `lower.compile_kernel`
-does, are shared with helper processes. Nothing comes from the cache, and each kernel counts once.
+does, are shared with helper processes, and their sum stands at the end. Nothing comes from the
+cache, and each kernel counts once. `products` are those of other layouts than `matmul`.
 """
 
 import argparse
@@ -72,6 +73,20 @@ WORKS: dict[str, Callable[[], Work]] = {
     "matmul": lambda: (bs.matmul, (normal(300, 500), normal(500, 700))),
     "transformer": whole_transformer,
 }
+PRODUCTS: dict[str, Callable[[], Work]] = {
+    "right transposed": lambda: (lambda x, y: x @ y.mT, (normal(300, 500), normal(700, 500))),
+    "left transposed": lambda: (lambda x, y: x.mT @ y, (normal(500, 300), normal(500, 700))),
+    "both transposed": lambda: (lambda x, y: x.mT @ y.mT, (normal(500, 300), normal(700, 500))),
+    "batched": lambda: (bs.matmul, (normal(8, 300, 500), normal(8, 500, 700))),
+    "few rows": lambda: (bs.matmul, (normal(4, 500), normal(500, 700))),
+    "few rows, transposed": lambda: (lambda x, y: x @ y.mT, (normal(4, 500), normal(700, 500))),
+    "small": lambda: (bs.matmul, (normal(30, 50), normal(50, 70))),
+    "linear and gelu": lambda: (
+        lambda x, weight, bias: bs.gelu(x @ weight.mT + bias),
+        (normal(300, 500), normal(700, 500), normal(700)),
+    ),
+}
+"""Matrices in other layouts, with other sizes, and followed by something."""
 
 
 def stage(name: str, made: str, work: Callable[[], Any], count: Callable[[Any], int]) -> Any:
@@ -81,6 +96,11 @@ def stage(name: str, made: str, work: Callable[[], Any], count: Callable[[Any], 
     spent = time.thread_time() - start
     print(f"  {name:12} {1000 * spent:8.1f} ms   {count(result):6} {made}")
     return result
+
+
+def is_done(start: float) -> None:
+    """Print how long it was since then."""
+    print(f"  {'all of that':12} {1000 * (time.thread_time() - start):8.1f} ms")
 
 
 def ops_of(func: Func) -> int:
@@ -135,6 +155,7 @@ def compile_all(funcs: Mapping[str, Func]) -> None:
     """The stages from kernels of tiles on."""
     machine = host()
     print("  ------")
+    start = time.thread_time()
     loops = stage(
         "bind", "ops", lambda: [bind_cpu(func, machine) for func in funcs.values()], all_ops
     )
@@ -145,19 +166,23 @@ def compile_all(funcs: Mapping[str, Func]) -> None:
         "print", "characters", lambda: [print_llvm([each], machine) for each in loops], all_of
     )
     stage("LLVM", "bytes", lambda: [compile_text(text, machine) for text in texts], all_of)
+    is_done(start)
 
 
 def main() -> None:
     """Measure the chosen works, after one that warms everything up."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="work", help=", ".join(WORKS))
+    parser.add_argument("names", nargs="*", metavar="work", help=", ".join([*WORKS, "products"]))
     names = parser.parse_args().names or [*WORKS]
+    chosen = {name: WORKS[name] for name in names if name in WORKS}
+    if "products" in names:
+        chosen |= PRODUCTS
     with bs.device("cpu"), collector_paused():
         print("(warming up)")
         measure(*WORKS["softmax"]())
-        for name in names:
+        for name, work in chosen.items():
             print(name)
-            measure(*WORKS[name]())
+            measure(*work())
 
 
 if __name__ == "__main__":

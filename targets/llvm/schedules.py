@@ -43,6 +43,10 @@ CHUNK_OF_PANELS = 16
 TOGETHER = 8
 """How many rows of the other operand pass together: what lies in a cache at the same distance from
 each other falls on few places of it."""
+LINES = 4
+"""So many of few rows are multiplied with rows of the other operand, where both lie along k."""
+DOTS = {"avx512": 4, "avx2": 2, "neon": 4, "sse42": 2}
+"""And with so many of those at once: a vector of sums for each pair stays in registers."""
 ENDING_ROWS = 1
 """How many rows of a block of a product are finished at once: all of them would be much code, and
 what they read besides would not fit into registers."""
@@ -116,6 +120,9 @@ def _product(machine: Machine, lanes: int, itemsize: int) -> Schedule:
         "few": FEW_LINES,
         "beside": BESIDE,
         "together": TOGETHER,
+        "lines": LINES,
+        "dots": DOTS[machine.name],
+        "along": lanes,
         "rows": ENDING_ROWS,
         "strip": STRIP,
     }

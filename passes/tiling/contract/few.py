@@ -1,7 +1,7 @@
 """Products of few rows: the right operand passes once, unpacked; the few rows wait in a panel.
 
-Comes in: the packed rows, the right matrix as it lies in memory. Goes out: the kernel, and its
-grid.
+Comes in: the packed rows, the right matrix as it lies in memory, in rows across k. Goes out: the
+kernel, and its grid.
 Never: a copy of the right operand; to pack it would cost more than the product does.
 """
 
@@ -26,8 +26,7 @@ def few_func(
 ) -> Made:
     """The kernel in which a program makes a block of columns of all rows."""
     left, right = operands
-    streams = right.matrix.fast is Role.FREE
-    width = right.lines * heading.schedule["beside"] if streams else right.lines
+    width = right.lines * heading.schedule["beside"]
 
     def grid(local: Resize) -> Shape:
         rows = ceil_div(local(extent.m), left.lines)
@@ -50,7 +49,7 @@ def few_func(
             ending.store(writer, others, sums, [batch, top, at])
 
         program = _Few(writer, operands, (lefts, source), [batch, row], finish)
-        (program.stream if streams else program.gather)(start, width, writer.size(extent.n))
+        program.stream(start, width, writer.size(extent.n))
 
     return writer.later(write, [extent.n, *right.matrix.asked, *ending.asked])
 
@@ -102,18 +101,6 @@ class _Few:
         writer.loop("n", bounds, clear)
         writer.loop("k", self._along_k(), pass_by)
         writer.loop("n", bounds, hand_over)
-
-    def gather(self, start: AnyValue, width: int, size: AnyValue) -> None:
-        """Where rows of the right operand lie along k: a few of them at a time, sums in
-        registers."""
-        writer = self.writer
-
-        def body(inner: AnyValue, sums: AnyValue) -> list[AnyValue]:
-            return [self._dot(inner, start, sums)]
-
-        nothing_yet = writer.zeros(self.left.wide, *self.shape)
-        (sums,) = writer.loop("k", self._along_k(), body, [nothing_yet])
-        self.finish(sums, start)
 
     def _along_k(self) -> tuple[AnyValue, AnyValue, int]:
         size = self.right.matrix.sizes[Role.CONTRACT]

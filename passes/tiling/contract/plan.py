@@ -3,7 +3,7 @@
 Comes in: a kernel func that consists of one contraction, and the target's chooser. Goes out:
 `Stages`, of kernels that depend on how large a product of [m, k] and [k, n] is:
 
-    m is small                  few rows are packed ─▶ few
+    m is small                  few rows are packed ─▶ few, or dots where both lie along k
     m·n is small, k too         alone
     m·n is small, k is not      chunks of k alone ─▶ adding
     else                        both operands are packed ─▶ product
@@ -28,6 +28,7 @@ from ..writer import Made
 from .adding import adding_func
 from .alone import alone_func, chunk_of
 from .computed import Computed, computed_operand
+from .dots import dots_func
 from .ending import Ending, Parts, ending_of
 from .few import few_func
 from .funcs import copied_operand, product_alone, rest_of, widened_product
@@ -186,14 +187,17 @@ class _Plan:
         self._rows(staging, self.schedule["few"], self.schedule["n"])
 
     def _rows(self, staging: Staging, lines: int, columns: int) -> None:
-        right = self.right
+        schedule, wide, right = self.schedule, self.extent.wide, self.right
         if isinstance(right, Computed):
             right = self._copied(staging, self.sides[1])
-        chunk, wide = self.schedule["together"], self.extent.wide
+        across, chunk, write = right.fast is Role.FREE, schedule["together"], few_func
+        if not across:
+            lines, columns, chunk = [schedule[name] for name in ("lines", "dots", "along")]
+            write = dots_func
         left = Panels(self.left, lines, chunk, wide, beside=False)
-        operands = left, Panels(right, columns, chunk, wide, beside=True)
+        operands = left, Panels(right, columns, chunk, wide, beside=across)
         packed = self._pack(staging, left, "pack_few")
-        made = few_func(self.heading.plus("few"), operands, self.extent, self.ending)
+        made = write(self.heading.plus("few"), operands, self.extent, self.ending)
         self._finish(staging, made, [packed, *right.parts])
 
     def _alone(self, staging: Staging) -> None:
