@@ -156,7 +156,7 @@ class Access:
             lanes = self._lane_masks[column] = self._masks_of_lanes(column)
         if rows is None:
             rows = self._row_masks[tuple(row)] = self._masks_of_row(row)
-        return self.emitter.all_of([*lanes, *rows])
+        return self.emitter.all_of([*lanes, *rows]) if lanes or rows else None
 
     def _masks_of_lanes(self, column: int) -> list[AnyValue]:
         last = len(self.shape) - 1
@@ -181,7 +181,7 @@ class Access:
             masks.append(emitter.compare(CompareKind.LESS, at, end))
         if side.before:
             masks.append(emitter.compare(CompareKind.LESS_EQUAL, emitter.number(0), at))
-        return masks
+        return _doubtful(masks)
 
     def _lanes(self, side: Side, place: int) -> list[AnyValue]:
         emitter, column = self.emitter, place * self.width
@@ -193,7 +193,7 @@ class Access:
         if side.before:
             first = emitter.difference(-column, offset)
             masks.append(from_on(emitter, first, self.width))
-        return masks
+        return _doubtful(masks)
 
 
 @dataclass(frozen=True)
@@ -202,6 +202,17 @@ class Turned:
 
     access: Access
     axis: int
+
+
+def _doubtful(masks: Sequence[AnyValue]) -> list[AnyValue]:
+    """The masks that may leave a lane out."""
+    return [mask for mask in masks if not is_always(mask, True)]
+
+
+def is_always(mask: AnyValue, said: bool) -> bool:
+    """Whether it is known what a mask says, and it says that of all lanes."""
+    owner = mask.owner
+    return isinstance(owner, loop.Constant) and bool((owner.value.array == said).all())
 
 
 def all_lanes(access: Access) -> AnyValue:

@@ -81,9 +81,10 @@ def comparison_of(op: Op) -> Comparison | None:
 
 
 def open_checks(ops: Iterable[Op], ranges: Ranges) -> list[Check]:
-    """The checks of these ops, and of those in their regions, that are not proved; each once."""
+    """The checks of these ops, and of those in their regions, of which nothing is proved; each
+    once."""
     found = {check.key: check for op in walk(ops) for check in checks_of(op, ranges)}
-    return [check for check in found.values() if not holds(check, ranges)]
+    return [each for each in found.values() if not (holds(each, ranges) or fails(each, ranges))]
 
 
 def checks_of(op: Op, ranges: Ranges) -> Iterator[Check]:
@@ -100,6 +101,12 @@ def checks_of(op: Op, ranges: Ranges) -> Iterator[Check]:
 def holds(check: Check, ranges: Ranges) -> bool:
     """Whether a check is proved."""
     return not_negative(check, ranges) and not_beyond(check, ranges)
+
+
+def fails(check: Check, ranges: Ranges) -> bool:
+    """Whether it is proved that some place lies behind the last."""
+    place, size = check.place, check.size
+    return place is not None and size is not None and ranges.proves(size + 1, place + check.count)
 
 
 def not_negative(check: Check, ranges: Ranges) -> bool:

@@ -14,7 +14,7 @@ from ...ir.func import Func
 from ...ir.payloads import Array
 from ...ir.types import View
 from ...ir.values import AnyValue
-from .access import Access, all_lanes
+from .access import Access, all_lanes, is_always
 from .binding import Binding, Memory, Rules
 from .registers import Registers, Shape, registers
 from .transpose import swapped
@@ -145,6 +145,8 @@ def bind_store(binding: Binding, op: tile.Store) -> tuple[()]:
 def store_part(access: Access, place: Shape, part: AnyValue, past_caches: bool = False) -> None:
     """Store what of a part lies inside; whole vectors perhaps past the caches."""
     emitter, buffer, mask = access.emitter, access.memory.buffer, access.mask(place)
+    if mask is not None and is_always(mask, False):
+        return
     if access.width == 1:
         _store_number(access, place, part, mask)
     elif not (access.contiguous or access.backwards):

@@ -5,7 +5,7 @@ Comes in: a tile func. Goes out: its `Tails`, with the checks that nothing but t
 what a block does after its last loop, or all of it where something is transposed. Where a product
 ends, sums are stored with masks or without; the loop that makes them has nothing to check, and is
 written out once. A transposition is long, and four of them, for the interior and the edge of two
-axes, would be very long.
+axes, would be very long; so is what stands behind the last check, which is written out once, too.
 Never: a tail of which the block yields something.
 """
 
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from ...ir import tile
 from ...ir.func import Func
 from ...ir.tile import BinaryKind
+from ...ir.types import View
 from ...ir.values import AnyValue, Block, Op, walk
 from ..ranges import Ranges
 from .checks import Check, Key, checks_of, holds, open_checks
@@ -22,10 +23,11 @@ from .checks import Check, Key, checks_of, holds, open_checks
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """The last ops of a block, with the checks that they alone have, and those that they share with
-    others."""
+    """The last ops of a block: those that are written out twice, and those behind them, which need
+    not be; with the checks that they alone have, and those that they share with others."""
 
     ops: Sequence[Op]
+    behind: Sequence[Op]
     checks: Sequence[Check]
     shared: Sequence[Check]
 
@@ -59,7 +61,7 @@ def tails_of(func: Func, ranges: Ranges) -> Tails:
         own = [check for check in checks if check.key not in elsewhere]
         if own and all([_told_before(made, check) for check in own]):
             shared = [check for check in checks if check.key in elsewhere]
-            found[block] = Tail(ops, own, shared)
+            found[block] = Tail(*_cut(ops, own, ranges), own, shared)
     return Tails(found, frozenset([each.key for tail in found.values() for each in tail.checks]))
 
 
@@ -79,6 +81,23 @@ def _transposing(func: Func) -> list[Block]:
 def _transposes(op: tile.Permute) -> bool:
     long = [axis for axis in op.axes if op.x.type.shape[axis] != 1]
     return long != sorted(long)
+
+
+def _cut(ops: list[Op], checks: Sequence[Check], ranges: Ranges) -> tuple[list[Op], list[Op]]:
+    """The ops from the first to the last one with such a check, and those behind them, unless these
+    use a view that is made in between: a branch gives back numbers."""
+    keys = {check.key for check in checks}
+    have = [at for at, op in enumerate(ops) if keys.intersection(keys_of([op], ranges))]
+    first, last = have[0], have[-1] + 1
+    if any([isinstance(value.type, View) for value in read_behind(ops[first:last], ops[last:])]):
+        last = len(ops)
+    return ops[first:last], ops[last:]
+
+
+def read_behind(ops: Iterable[Op], behind: Iterable[Op]) -> list[AnyValue]:
+    """What some ops make that those behind them read, each once."""
+    read = {value for op in walk(behind) for value in op.operands}
+    return [value for op in ops for value in op.results if value in read]
 
 
 def _yielded(block: Block, ops: Iterable[Op]) -> bool:

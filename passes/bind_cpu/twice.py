@@ -13,6 +13,7 @@ from ...ir.values import AnyValue, Block
 from .binding import Binding
 from .checks import Check, not_beyond, not_negative
 from .split import evaluate
+from .tail import read_behind
 
 
 def run_block(binding: Binding, block: Block) -> None:
@@ -23,20 +24,30 @@ def run_block(binding: Binding, block: Block) -> None:
         return
     begin = tail.ops[0].order
     binding.run([op for op in block if op.order < begin])
-    twice(binding, tail.checks, lambda: binding.run(tail.ops))
+    read = read_behind(tail.ops, tail.behind)
+    twice(binding, tail.checks, lambda: binding.run(tail.ops), read)
+    binding.run(tail.behind)
 
 
-def twice(binding: Binding, checks: Sequence[Check], run: Callable[[], None]) -> None:
-    """Bind ops from which nothing is read, where these checks hold and where they may not."""
+def twice(
+    binding: Binding,
+    checks: Sequence[Check],
+    run: Callable[[], None],
+    read: Sequence[AnyValue] = (),
+) -> None:
+    """Bind ops where these checks hold and where they may not; of what they make, some scalars and
+    tiles are `read` behind them."""
     emitter = binding.emitter
     condition = emitter.all_of([each for check in checks for each in _conditions(binding, check)])
     regions: list[Block] = []
     for known in ([check.key for check in checks], []):
         with binding.region([], known, branch=True) as block:
             run()
-            emitter.emit_all(Yield, [])
+            emitter.emit_all(Yield, binding.flat(read))
         regions.append(block)
-    emitter.emit_all(loop.If, condition, [], *regions)
+    made = emitter.emit_all(loop.If, condition, [], *regions)
+    for value, bound in zip(read, binding.gathered(read, made), strict=True):
+        binding.stand(value, bound)
 
 
 def _conditions(binding: Binding, check: Check) -> list[AnyValue]:
