@@ -55,7 +55,7 @@ class Training:
     def go_on_until(self, end: float, counts: list[int]) -> None:
         """Steps until then; how many goes into a list."""
         count = 0
-        while perf_counter() < end:
+        while not count or perf_counter() < end:
             self.go_on(AT_ONCE)
             count += AT_ONCE
         counts.append(count)

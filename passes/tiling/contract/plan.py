@@ -3,7 +3,7 @@
 Comes in: a kernel func that consists of one contraction, and the target's chooser. Goes out:
 `Stages`, of kernels that depend on how large a product of [m, k] and [k, n] is:
 
-    m is small                  few rows are packed ─▶ few, or dots where both lie along k
+    m is small                  few rows are packed ─▶ few, or dots where both lie along a long k
     m·n is small, k too         alone
     m·n is small, k is not      chunks of k alone ─▶ adding
     else                        both operands are packed ─▶ product
@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ....ir import tensor
-from ....ir.dims import ceil_div
+from ....ir.dims import ceil_div, maximum
 from ....ir.dtypes import COMPLEXES
 from ....ir.func import Func
 from ..opening import Heading
@@ -38,6 +38,8 @@ from .product import product_func
 
 WIDER = 4
 """A block of one row is so much wider, which makes up for the rows that it lacks."""
+SHORT = 4
+"""With so few vectors along k, to add lanes to each other at the end takes most of the time."""
 
 
 def contraction_of(func: Func) -> tensor.Contract | None:
@@ -121,7 +123,8 @@ class _Plan:
     def vector(self) -> Stages:
         """A vector is one row, on whichever side it stands."""
         assert self.extent.m == 1
-        self._rows(self.outer, 1, WIDER * self.schedule["n"])
+        assert isinstance(self.right, Matrix)
+        self._rows(self.outer, self.right, 1, WIDER * self.schedule["n"])
         return self.outer.done()
 
     def _swap(self) -> None:
@@ -183,21 +186,36 @@ class _Plan:
         self._finish(staging, made, packed)
 
     def _few(self, staging: Staging) -> None:
-        """Only the few rows are packed."""
-        self._rows(staging, self.schedule["few"], self.schedule["n"])
+        """Only the few rows are packed; unless k is short, and rows of both would lie along it."""
+        extent, schedule, right = self.extent, self.schedule, self.right
+        if isinstance(right, Matrix) and right.fast is Role.FREE:
+            self._pass(staging)
+            return
+        short = min(SHORT * schedule["along"], schedule["chunk"])
+        size = maximum(extent.k * ceil_div(schedule["alone"], short), extent.m * extent.n)
+        staging.choose(size, schedule["alone"] + 1, self._pass, self._alone)
 
-    def _rows(self, staging: Staging, lines: int, columns: int) -> None:
-        schedule, wide, right = self.schedule, self.extent.wide, self.right
+    def _pass(self, staging: Staging) -> None:
+        """The right operand passes by the few rows, as it lies in memory."""
+        schedule, right = self.schedule, self.right
         if isinstance(right, Computed):
             right = self._copied(staging, self.sides[1])
-        across, chunk, write = right.fast is Role.FREE, schedule["together"], few_func
-        if not across:
-            lines, columns, chunk = [schedule[name] for name in ("lines", "dots", "along")]
-            write = dots_func
-        left = Panels(self.left, lines, chunk, wide, beside=False)
-        operands = left, Panels(right, columns, chunk, wide, beside=across)
+        if right.fast is Role.FREE:
+            self._rows(staging, right, schedule["few"], schedule["n"])
+            return
+        lines, columns, chunk = [schedule[name] for name in ("lines", "dots", "along")]
+        left = Panels(self.left, lines, chunk, self.extent.wide, beside=False)
+        rows = Panels(right, columns, chunk, self.extent.wide, beside=False)
         packed = self._pack(staging, left, "pack_few")
-        made = write(self.heading.plus("few"), operands, self.extent, self.ending)
+        made = dots_func(self.heading.plus("few"), (left, rows), self.extent, self.ending)
+        self._finish(staging, made, [packed, *right.parts])
+
+    def _rows(self, staging: Staging, right: Matrix, lines: int, columns: int) -> None:
+        chunk, wide = self.schedule["together"], self.extent.wide
+        left = Panels(self.left, lines, chunk, wide, beside=False)
+        operands = left, Panels(right, columns, chunk, wide, beside=True)
+        packed = self._pack(staging, left, "pack_few")
+        made = few_func(self.heading.plus("few"), operands, self.extent, self.ending)
         self._finish(staging, made, [packed, *right.parts])
 
     def _alone(self, staging: Staging) -> None:
