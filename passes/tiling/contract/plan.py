@@ -13,6 +13,7 @@ Never: a decision about a size that is not known yet; the step takes it, where i
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from ....ir import tensor
 from ....ir.dims import ceil_div, maximum
@@ -220,9 +221,12 @@ class _Plan:
 
     def _alone(self, staging: Staging) -> None:
         """One program for each matrix of the batch."""
-        heading = self.heading.plus("alone")
-        made = alone_func(heading, self._blocks(), self.extent, self.ending)
-        self._finish(staging, made, [*self.left.parts, *self.right.parts])
+        self._finish(staging, self._made_alone, [*self.left.parts, *self.right.parts])
+
+    @cached_property
+    def _made_alone(self) -> Made:
+        """The same func, wherever sizes choose it."""
+        return alone_func(self.heading.plus("alone"), self._blocks(), self.extent, self.ending)
 
     def _chunked(self, staging: Staging) -> None:
         """One program for each chunk of k, and the sum of what they make."""
