@@ -44,11 +44,16 @@ def is_narrow(dtype: DType) -> bool:
 
 
 def number_text(payload: Payload) -> str:
-    """A constant in Python; where its type would be taken for another one, with the type."""
-    value = payload.array.item()
+    """A constant in Python; where its type or its sign would be lost, what makes it."""
+    value, dtype = payload.array.item(), payload.dtype
     text = _float_text(value, payload) if isinstance(value, float) else str(value)
-    if payload.dtype is f64 or (payload.dtype in (i64, u64) and not -(1 << 31) <= value < 1 << 31):
-        return f"tl.full([], {text}, {dtype_text(payload.dtype)})"
+    if text == "-0.0" or (dtype in (f8e4m3, f8e5m2) and value != 0):
+        # Triton 3.6 has no constants of 8 bits; before 3.9 it takes -0.0 for 0.0.
+        bits = int(payload.array.view(f"u{dtype.itemsize}"))
+        made = f"tl.full([], {bits:#x}, tl.uint{dtype.bits})"
+        return f"{made}.to({dtype_text(dtype)}, bitcast=True)"
+    if dtype is f64 or (dtype in (i64, u64) and not -(1 << 31) <= value < 1 << 31):
+        return f"tl.full([], {text}, {dtype_text(dtype)})"
     return text
 
 

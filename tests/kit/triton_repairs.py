@@ -1,7 +1,9 @@
 """What Triton's interpreter gets wrong, put right, so that it can judge.
 
 Comes in: nothing. Goes out: an interpreter whose casts round to nearest, whose products of narrow
-floats are of their values instead of their bits, and in which a repeated bool stays a bool.
+floats are of their values instead of their bits, and in which a repeated bool stays a bool. What it
+lacks before Triton 3.9, bfloat16 constants and `~` of unsigned numbers, it has, too; and before 3.7
+loops up to an argument with a numpy that takes no array of one element for an integer.
 Never: another meaning than the compiler's.
 """
 
@@ -14,19 +16,20 @@ import numpy as np
 
 def repair() -> None:
     """Change the interpreter of this process."""
-    from triton.runtime.interpreter import InterpreterBuilder  # pyright: ignore[reportMissingImports]
+    from triton.runtime import interpreter  # pyright: ignore[reportMissingImports]
 
-    kept = {
-        name: getattr(InterpreterBuilder, name)
-        for name in ("create_splat", "create_dot", "cast_impl")
-    }
+    builder: Any = interpreter.InterpreterBuilder
+    kept = {name: getattr(builder, name) for name in ("create_splat", "create_dot", "cast_impl")}
     repaired = (
+        get_bf16,
+        get_all_ones_value,
         splat(kept["create_splat"]),
         products(kept["create_dot"]),
         *casts(kept["cast_impl"]),
     )
     for function in repaired:
-        setattr(InterpreterBuilder, function.__name__, function)
+        setattr(builder, function.__name__, function)
+    interpreter._patch_lang_tensor = indices(interpreter._patch_lang_tensor)
 
 
 def narrow() -> dict[Any, Any]:
@@ -44,6 +47,30 @@ def values(handle: Any) -> Any:
     """The numbers of a tensor."""
     stored = narrow().get(handle.dtype.scalar)
     return handle.data if stored is None else handle.data.view(stored).astype(np.float32)
+
+
+def get_bf16(self: Any, value: float) -> Any:
+    """A constant."""
+    import triton.language as tl  # pyright: ignore[reportMissingImports]
+
+    return self.create_fp_trunc(self.get_fp32(value), tl.bfloat16)
+
+
+def get_all_ones_value(_: Any, type_: Any) -> Any:
+    """A constant, of whose bits no one is 0."""
+    from triton.runtime.interpreter import TensorHandle, _get_np_dtype  # pyright: ignore[reportMissingImports]
+
+    return TensorHandle(np.invert(np.zeros(1, _get_np_dtype(type_))), type_.scalar)
+
+
+def indices(before: Callable[..., Any]) -> Callable[..., Any]:
+    """A scalar, which is kept as an array of one element, is an integer for Python."""
+
+    def patch(tensor: Any, scope: Any) -> None:
+        before(tensor, scope)
+        scope.set_attr(tensor, "__index__", lambda self: self.handle.data.item())
+
+    return patch
 
 
 def splat(before: Callable[..., Any]) -> Callable[..., Any]:

@@ -83,7 +83,7 @@ def write_unary(writer: Writer, op: tile.Unary) -> None:
 def _unary_of_float(writer: Writer, op: tile.Unary, x: str) -> str:
     match op.kind:
         case UnaryKind.NEGATE:
-            return f"-0.0 - {x}"  # `-x` is 0.0 - x, which has no -0.0
+            return f"{x} * -1.0"  # `-x` is 0.0 - x before Triton 3.8, which has no -0.0
         case UnaryKind.SIGN:
             return f"tl.where({x} > 0, 1.0, tl.where({x} < 0, -1.0, {x}))"
         case UnaryKind.SQUARE_ROOT:

@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from brimstone.ir.dtypes import FLOATS
+from brimstone.ir.parser import parse
 from brimstone.targets.triton import Parameter, print_kernel
 from kit.interpret import require_triton
 from kit.tile_corpus import CORPUS
@@ -44,6 +46,26 @@ def test_for_others(name: str, target: str) -> None:
     from brimstone.targets.triton.compile import compile_kernel
 
     assert compile_kernel(print_kernel(CORPUS[name].build()), target).code[:4] == b"\x7fELF"
+
+
+@pytest.mark.slow
+def test_constants_of_all_floats() -> None:
+    from brimstone.targets.triton.compile import compile_kernel
+
+    listed = [
+        (dtype, number) for dtype in sorted(map(str, FLOATS)) for number in ("-0.0", "1.5", "nan")
+    ]
+    views = [f"%v{at}: view<1, {dtype}, {{size: [64]}}>" for at, (dtype, _) in enumerate(listed)]
+    lines = [
+        f"%c{at} = tile.constant {{value = {number}}} : scalar<{dtype}>\n"
+        f"%t{at} = tile.full %c{at} {{shape = [64]}} : tile<[64], {dtype}>\n"
+        f"tile.store %v{at}, %t{at}, %zero"
+        for at, (dtype, number) in enumerate(listed)
+    ]
+    zero = "%zero = tile.constant {value = 0} : scalar<i64>"
+    text = f"func @main({', '.join(views)}) with {{grid: [1]}} {{\n"
+    text += "\n".join([zero, *lines, "return", "}"])
+    assert compile_kernel(print_kernel(parse(text).main), "cuda:90").code[:4] == b"\x7fELF"
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from brimstone.ir import tile
 from brimstone.ir.builder import Builder
 from brimstone.ir.dtypes import BITS, FLOATS, INTEGERS, ORDERED, DType, Kind, boolean, i64, u64
 from brimstone.ir.func import Func, Return
-from brimstone.ir.payloads import Number
+from brimstone.ir.payloads import Number, payload
 from brimstone.ir.shared.kinds import dtypes_of
 from brimstone.ir.tile import BinaryKind, CompareKind, UnaryKind
 from brimstone.ir.types import View
@@ -114,6 +114,18 @@ def test_casts(dtype: DType) -> None:
     for target in targets:
         chart.store(chart.builder.emit(tile.Cast, chart.reads[0], target))
     compared(chart.finish(), [edges(dtype)], targets)
+
+
+@pytest.mark.parametrize("dtype", BY_NAME)
+def test_constants(dtype: DType) -> None:
+    """Also those whose sign or dtype some version of Triton forgets."""
+    distinct = {each.tobytes(): each for each in edges(dtype)}
+    numbers = [payload(each, dtype) for each in distinct.values()]
+    chart = Chart([], [dtype] * len(numbers))
+    for number in numbers:
+        constant = chart.builder.emit(tile.Constant, number)
+        chart.store(chart.builder.emit(tile.Full, constant, shape=(SIZE,)))
+    compared(chart.finish(), [], numbers)
 
 
 def edges(dtype: DType) -> Any:
