@@ -99,8 +99,8 @@ def number_text(number: Array, dtype: DType) -> str:
     bits = number.tobytes()
     if isnan(number) and bits != np.asarray(np.nan, dtype.storage).tobytes():
         return f"0x{int.from_bytes(bits, 'little'):x}"
-    short = str(number) if dtype in (f16, f32) else repr(float(number))
-    return short if set(short) & set(".en") else f"{short}.0"  # `1e+30` and `inf` are floats
+    # numpy knows the shortest digits; where they have an exponent, its versions disagree.
+    return repr(float(str(number) if dtype in (f16, f32) else number))
 
 
 def parse_number(text: str, dtype: DType) -> Array:
