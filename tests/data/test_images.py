@@ -40,7 +40,7 @@ def test_images_that_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         with pytest.raises(data.DataError, match=r"(?s)a\.png.*test_images\.py"):
             data.read_image(path)
     path.write_bytes(whole)
-    with pytest.raises(data.DataError, match="mode|nonsense"):
+    with pytest.raises(data.DataError, match=r"mode|nonsense"):
         data.read_image(path, "nonsense")
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 4095)
     with pytest.raises(data.DataError, match="pixels"):

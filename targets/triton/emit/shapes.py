@@ -16,7 +16,8 @@ def write_constant(writer: Writer, op: tile.Constant) -> None:
     """A number stands where it is used."""
     text = number_text(op.value)
     if text.startswith("tl."):
-        writer.define(op.result, text)
+        is_minus_zero = str(op.value.array.item()) == "-0.0"
+        writer.define(op.result, text, hint="minus_zero" if is_minus_zero else "")
     else:
         writer.equate(op.result, Printed(text, (), literal=True))
 

@@ -109,6 +109,22 @@ def test_names_of_python_and_triton_are_not_taken() -> None:
     compile(source, "source", "exec")
 
 
+def test_constants_that_some_versions_forget_are_bits() -> None:
+    """Triton before 3.9 takes -0.0 for 0.0."""
+    text = SHIFT.format(most=64, facts="").replace(
+        "  tile.store %y, %a, %at",
+        """%z = tile.constant {value = -0.0} : scalar<f32>
+        %zs = tile.full %z {shape = [64]} : tile<[64], f32>
+        %s = tile.binary %a, %zs {kind = add} : tile<[64], f32>
+        tile.store %y, %s, %at""",
+    )
+    source = print_triton(parse(text).main)
+    made = "tl.full([], 0x80000000, tl.uint32).to(tl.float32, bitcast=True)"
+    assert f"z = {made}" in source
+    unnamed = print_triton(parse(text.replace("%z ", "%0 ")).main)
+    assert f"minus_zero = {made}" in unnamed
+
+
 def test_what_is_no_kernel() -> None:
     text = """
     func @f(%x: scalar<i64>) -> scalar<i64> {
