@@ -15,7 +15,7 @@ from typing import Any
 
 from ..ir.locations import UNKNOWN, Location
 
-_ROOT = str(Path(__file__).resolve().parent.parent)
+_ROOT = str(Path(__file__).parent.parent)  # as Python spells it in code, through links or not
 # What lies beside the package in a checkout or in it, and is a user of it all the same.
 _USERS = tuple(
     f"{_ROOT}/{name}/" for name in ("tests", "examples", "benchmarks", "docs", "command/demo")

@@ -82,6 +82,21 @@ def test_parts_of_training_load_when_used() -> None:
         brimstone.train.nothing  # noqa: B018 # pyright: ignore[reportAttributeAccessIssue] # is not there
 
 
+def test_errors_name_the_users_line_where_the_package_is_behind_a_link(tmp_path: Path) -> None:
+    (tmp_path / "brimstone").symlink_to(Path(runtime.__file__).parents[1])
+    script = tmp_path / "script.py"
+    lines = [
+        f"import sys; sys.path[:0] = {[str(tmp_path), *sys.path]}",
+        "import brimstone as bs",
+        "assert 'test_errors_name' in bs.__file__",
+        "bs.zeros(2) + bs.zeros(3)",
+    ]
+    script.write_text("\n".join(lines))
+    command = [sys.executable, "-S", script]  # without finders of editable installs
+    run = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert f"at: {script}:4\n" in run.stderr
+
+
 def test_imported_from_where_it_was_installed() -> None:
     """CI says what it installed, so that no run tests the wrong files."""
     expected = os.environ.get("BRIMSTONE_EXPECT_FROM")
