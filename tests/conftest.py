@@ -20,15 +20,16 @@ settings.load_profile("ci")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep what tests compile out of the user's cache, and what he has compiled out of tests; and
-    let tests run where results are exact, if nobody asks for another device."""
+    """Keep what tests compile out of the user's cache, and what he has compiled out of tests; let
+    tests run where results are exact, if nobody asks for another device; and have SciPy, which
+    reads it once when it is imported, take arrays of any library."""
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         # A job in the background, whose tests of interrupts would wait for ever.
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(config, "workerinput"):
         return  # a worker, which has the environment of the process that started it
     folder = tempfile.TemporaryDirectory()
-    wanted = {"BRIMSTONE_CACHE": folder.name}
+    wanted = {"BRIMSTONE_CACHE": folder.name, "SCIPY_ARRAY_API": "1"}
     wanted["BRIMSTONE_DEVICE"] = os.environ.get("BRIMSTONE_DEVICE", "reference")
     patched = mock.patch.dict(os.environ, wanted)
     patched.start()

@@ -2,7 +2,6 @@
 
 import copy
 import operator
-import os
 import pickle
 from contextlib import nullcontext
 from importlib.util import find_spec
@@ -15,7 +14,6 @@ import pytest
 import brimstone as bs
 from kit.interop import TABLE, Row, call, leaves, page
 
-os.environ["SCIPY_ARRAY_API"] = "1"  # SciPy reads it when it is imported
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "interop.md"
 
 
