@@ -63,9 +63,9 @@ WINDOWS = {"avx512": (8, 3)}
 """The same for convolutions, if another one: their rows are channels, mostly a multiple of 8."""
 PIXELS = 8
 """At most so many blocks of pixels are made by one program of a convolution."""
-SORT = {"digit": 8, "chunk": 1 << 18, "room": 512, "share": 8, "short": 64}
+SORT = {"digit": 8, "long_digit": 11, "chunk": 1 << 18, "room": 512, "share": 8, "short": 64}
 """A pass of a sort writes at as many places as a digit has values: there is a line in the level-1
-cache for each."""
+cache for each, and for long lines, which take memory's time anyway, in the level-2 cache."""
 
 
 def chooser(machine: Machine) -> Callable[[KernelShape], Schedule]:

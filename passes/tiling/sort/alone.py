@@ -11,7 +11,7 @@ from ....ir.dtypes import i64
 from ....ir.values import AnyValue
 from ..draft import Draft
 from ..parts import Stage
-from .digits import clear, count, digits_of, move, starts
+from .digits import clear, count, digits_of, most_values, move, starts
 from .job import Job
 from .line import Line, copy, each_row, line_of, memory, row_of
 
@@ -20,18 +20,19 @@ def sort_alone(job: Job) -> Stage:
     """One stage, in which a program sorts a line."""
     kept = job.length if job.count is None else job.count
     draft = job.draft("lines", [*job.sources(), *job.results(kept)])
-    width, bits = job.schedule["n"], job.schedule["digit"]
+    width = job.schedule["n"]
     zero, length = draft.size(0), draft.size(job.length)
     views = [line_of(draft, job, view) for view in draft.views]
     source, finals = Line.of(job, views[: job.arrays], zero), views[job.arrays :]
-    digits = digits_of(job, bits)
-    every = memory(draft, i64, len(digits), 1 << bits)
-    each_row(draft, every, lambda row: clear(draft, row, 1 << bits, width))
+    digits = digits_of(job, job.schedule["digit"])
+    values = most_values(digits)
+    every = memory(draft, i64, len(digits), values)
+    each_row(draft, every, lambda row: clear(draft, row, values, width))
     tables = [
         (digit, row_of(draft, every, draft.size(number))) for number, digit in enumerate(digits)
     ]
     count(draft, job, source, length, tables)
-    each_row(draft, every, lambda row: starts(draft, row, 1 << bits, width))
+    each_row(draft, every, lambda row: starts(draft, row, values, width))
     sides = _sides(draft, job, finals, len(tables))
     for table, target in zip(tables, sides, strict=True):
         move(draft, job, source, length, target, table)

@@ -6,6 +6,7 @@ Never: a comparison.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from ....ir import tile
@@ -27,12 +28,20 @@ class Digit(NamedTuple):
 
 
 def digits_of(job: Job, width: int) -> list[Digit]:
-    """The digits by which elements are put in order, one after the other."""
-    return [
-        Digit(column, low, width)
-        for column in reversed(range(job.keys))
-        for low in range(0, job.columns[column].dtype.bits, width)
-    ]
+    """The digits by which elements are put in order, one after the other: as few of at most so many
+    bits as there can be, which then are about equally wide."""
+    made = list[Digit]()
+    for column in reversed(range(job.keys)):
+        bits = job.columns[column].dtype.bits
+        passes = -(-bits // width)
+        lows = [bits * number // passes for number in range(passes + 1)]
+        made += [Digit(column, low, high - low) for low, high in pairwise(lows)]
+    return made
+
+
+def most_values(digits: Sequence[Digit]) -> int:
+    """How many values the widest digit has."""
+    return 1 << max(digit.width for digit in digits)
 
 
 def digit_of(draft: Draft, x: AnyValue, digit: Digit, descending: bool) -> AnyValue:

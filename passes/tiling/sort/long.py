@@ -15,7 +15,7 @@ from ....ir.types import Tensor
 from ....ir.values import AnyValue
 from ..kernel import Param
 from ..parts import Stage, Stages
-from .digits import Digit, clear, count, digits_of, move
+from .digits import Digit, clear, count, digits_of, most_values, move
 from .job import Column, Job
 from .line import Line, chunk_of, copy, line_of, memory
 
@@ -30,15 +30,16 @@ class _Passes:
 
     def __init__(self, job: Job) -> None:
         self.job, schedule = job, job.schedule
-        self.width, self.bits = schedule["n"], schedule["digit"]
+        self.width, self.digits = schedule["n"], digits_of(job, schedule["long_digit"])
+        self.values = most_values(self.digits)
         self.chunks = ceil_div(job.length, schedule["chunk"])
         self.rooms: list[Tensor] = []
-        shape = job.seen(self.chunks, 1 << self.bits)
+        shape = job.seen(self.chunks, self.values)
         self.counts, self.places = (Param(self._room(shape, i64), shape, i64) for _ in range(2))
 
     def stages(self) -> Stages:
         """All of them."""
-        job, digits, made = self.job, digits_of(self.job, self.bits), list[Stage]()
+        job, digits, made = self.job, self.digits, list[Stage]()
         last = job.targets if job.count is None else self._columns()
         other = self._columns() if len(digits) > 1 else last
         starts, columns = self._starts(), job.columns
@@ -71,11 +72,11 @@ class _Passes:
         chunk = chunk_of(draft, job)
         source, target = draft.views
         line = Line.of(alone, [chunk.part(draft, job, source)], chunk.start)
-        table = memory(draft, i64, 1 << self.bits)
-        clear(draft, table, 1 << self.bits, self.width)
+        table = memory(draft, i64, self.values)
+        clear(draft, table, self.values, self.width)
         count(draft, alone, line, chunk.length, [(digit._replace(column=0), table)])
         counts = line_of(draft, job, target, chunk.place)
-        copy(draft, table, counts, 1 << self.bits, self.width)
+        copy(draft, table, counts, self.values, self.width)
         return job.stage(draft)
 
     def _starts(self) -> Stage:
@@ -92,7 +93,7 @@ class _Passes:
             return draft.tiles("chunks", self.chunks, 1, of_chunk, [so_far])
 
         zero = draft.size(0)
-        draft.tiles("digits", 1 << self.bits, 1, of_digit, [zero])
+        draft.tiles("digits", self.values, 1, of_digit, [zero])
         return job.stage(draft)
 
     def _move(self, job: Job, digit: Digit) -> Stage:
@@ -102,9 +103,9 @@ class _Passes:
         chunk = chunk_of(draft, job)
         views = [chunk.part(draft, job, view) for view in draft.views[: job.arrays]]
         places, *targets = draft.views[job.arrays :]
-        table = memory(draft, i64, 1 << self.bits)
+        table = memory(draft, i64, self.values)
         found = line_of(draft, job, places, chunk.place)
-        copy(draft, found, table, 1 << self.bits, self.width)
+        copy(draft, found, table, self.values, self.width)
         lines = [line_of(draft, job, target) for target in targets]
         line = Line.of(job, views, chunk.start)
         move(draft, job, line, chunk.length, lines, (digit, table))

@@ -30,10 +30,19 @@ from .keys import key_dtype
 from .long import sort_long
 from .short import sort_short
 
-USUAL = {"n": 16, "digit": 8, "chunk": 1 << 18, "room": 512, "share": 8, "short": 0}
-"""The schedule, where a chooser says nothing: elements of a vector, bits of a digit, elements of a
-line that are a program's, candidates that are noted before the best are kept, how many times fewer
-than a line has are few, and the widest tile that is sorted."""
+USUAL = {
+    "n": 16,
+    "digit": 8,
+    "long_digit": 8,
+    "chunk": 1 << 18,
+    "room": 512,
+    "share": 8,
+    "short": 0,
+}
+"""The schedule, where a chooser says nothing: elements of a vector, bits of a digit at most, also of
+a line that several programs share, elements of a line that are a program's, candidates that are
+noted before the best are kept, how many times fewer than a line has are few, and the widest tile
+that is sorted."""
 
 
 def sort_of(func: Func) -> tensor.Sort | None:

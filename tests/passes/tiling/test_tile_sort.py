@@ -15,7 +15,7 @@ from kit.special import special
 from kit.tiling import SYMBOLS, kernel, runs, tiled
 
 K = SYMBOLS["k"]
-SMALL = {"n": 8, "digit": 4, "chunk": 6, "room": 9, "share": 2, "short": 0}
+SMALL = {"n": 8, "digit": 4, "long_digit": 5, "chunk": 6, "room": 9, "share": 2, "short": 0}
 """So that few elements make several parts, and candidates do not find room."""
 
 
