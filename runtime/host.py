@@ -15,7 +15,7 @@ from typing import Any
 from ..ir.payloads import Array
 from ..targets.cores import usable_cores
 from ..targets.script import Plan, Script
-from . import arrays
+from . import arrays, memory
 from .calls import Call
 from .native import core, ffi
 from .scripts import Prepared
@@ -55,6 +55,10 @@ class Host:
             bytes_ = sum(size for *_, size, _ in listed)
             raise MemoryError(f"there is no memory for {len(listed)} arrays of {bytes_} bytes")
         return [each.offset for each in intervals], total
+
+    def claim(self, bytes: int) -> None:
+        """Fail where so many bytes of memory are not there."""
+        memory.claim(bytes)
 
     def empty(self, shape: tuple[int, ...], storage: Any) -> Array:
         """An array whose contents nobody knows; its memory goes back when it dies."""

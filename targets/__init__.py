@@ -15,7 +15,7 @@ from .target import Executable, Target, dealt
 def _reference(host: Host) -> Target:
     from .reference import Reference
 
-    return Reference()
+    return Reference(host)
 
 
 def _cpu(host: Host) -> Target:

@@ -257,6 +257,10 @@ class Host(Protocol):
         many bytes; and how many bytes that takes."""
         ...
 
+    def claim(self, bytes: int) -> None:
+        """Fail where so many bytes of memory are not there."""
+        ...
+
     def empty(self, shape: tuple[int, ...], storage: Any) -> Array:
         """An array whose contents nobody knows; its memory goes back when it dies."""
         ...

@@ -90,6 +90,16 @@ def test_what_the_system_says(name: str, tmp_path: Path) -> None:
     assert memory.short(tmp_path) is short
 
 
+def test_no_more_is_claimed_than_there_is(tmp_path: Path) -> None:
+    (tmp_path / "proc").mkdir()
+    meminfo = MEMINFO.format(available=100 << 10) + "SwapFree: 10240 kB"
+    (tmp_path / "proc/meminfo").write_text(meminfo)
+    memory.claim(110 << 20, tmp_path)
+    with pytest.raises(MemoryError, match="no memory for 115343361 bytes"):
+        memory.claim((110 << 20) + 1, tmp_path)
+    memory.claim(1 << 50, tmp_path / "nothing")
+
+
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Memory is short, and that is looked at every 64 tensors."""

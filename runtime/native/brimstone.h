@@ -283,6 +283,15 @@ typedef struct brimstone_use {
 } brimstone_use;
 BRIMSTONE_API brimstone_use brimstone_memory(void);
 
+/* What the system says, in files below the folder `root`, that this process may still have: so many
+ * bytes are left of the total, and others could be swapped out. INT64_MAX where it does not say. */
+typedef struct brimstone_room {
+    int64_t left;
+    int64_t total;
+    int64_t swap;
+} brimstone_room;
+BRIMSTONE_API brimstone_room brimstone_look(const char *root);
+
 /* From now on write down what is done when; or no longer. */
 BRIMSTONE_API void brimstone_record(int32_t wanted);
 

@@ -185,6 +185,11 @@ brimstone_use brimstone_memory(void) {
             number(blocks.keep_at_most()), number(use.taken_from_system)};
 }
 
+brimstone_room brimstone_look(const char *root) {
+    const brimstone::Room room = brimstone::look(root);
+    return {room.left, room.total, room.swap};
+}
+
 void brimstone_record(int32_t wanted) { brimstone::record(wanted != 0); }
 
 int64_t brimstone_events(brimstone_event *events, int64_t most) {

@@ -17,6 +17,8 @@ namespace {
 constexpr size_t ALIGNMENT = 64;
 constexpr size_t HUGE_PAGE = size_t{2} << 20;
 constexpr size_t LARGEST = SIZE_MAX / 4;
+// One part in so many of what is left is taken without another look.
+constexpr size_t SHARE_UNLOOKED = 8;
 
 // The next size of which there are blocks: four for each power of two.
 size_t rounded(size_t bytes) {
@@ -74,10 +76,10 @@ void *Blocks::take(size_t bytes) noexcept {
         }
     }
     // The system may take long, so the lock is not held.
-    void *block = from_system(size);
+    void *block = fresh(size);
     if (!block) {
         trim();
-        block = from_system(size);
+        block = fresh(size);
     }
     if (!block) return nullptr;
     const std::lock_guard lock(mutex_);
@@ -140,6 +142,27 @@ Blocks::Statistics Blocks::statistics() const noexcept {
     return statistics_;
 }
 
+void *Blocks::fresh(size_t size) noexcept {
+    return is_there(size) ? from_system(size) : nullptr;
+}
+
+// Whether the system has so much, as far as it says. A look takes a tenth of a millisecond, and is
+// good for a part of what it found, which takes longer to fill.
+bool Blocks::is_there(size_t size) noexcept {
+    {
+        const std::lock_guard lock(mutex_);
+        if (size <= unlooked_) {
+            unlooked_ -= size;
+            return true;
+        }
+    }
+    const auto most = static_cast<size_t>(look_().most());
+    const std::lock_guard lock(mutex_);
+    const bool is_there = size <= most;
+    unlooked_ = (is_there ? most - size : most) / SHARE_UNLOOKED;
+    return is_there;
+}
+
 // The shelf that somebody uses just now.
 Blocks::Shelf &Blocks::shelf_for(size_t size) noexcept {
     Shelf &shelf = shelves_[shelf_of(size)];
@@ -190,13 +213,17 @@ void Blocks::let_go(Kept *blocks) noexcept {
 
 namespace {
 
-// Of the machine's memory, one part in so many is kept.
+// Of the memory that this process may have, one part in so many is kept.
 constexpr size_t SHARE_KEPT = 4;
+
+size_t memory_in_total() {
+    const int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
+    return static_cast<size_t>(std::min(look_at_system().total, pages * page));
+}
 
 Blocks *new_blocks() {
     pthread_atfork([] { blocks().lock(); }, [] { blocks().unlock(); }, [] { blocks().unlock(); });
-    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
-    return new Blocks(static_cast<size_t>(pages) * static_cast<size_t>(page) / SHARE_KEPT);
+    return new Blocks(memory_in_total() / SHARE_KEPT);
 }
 
 }  // namespace

@@ -11,6 +11,8 @@
 #include <mutex>
 #include <span>
 
+#include "room.hpp"
+
 namespace brimstone {
 
 // So many bytes somewhere; a null pointer where they are still to be found.
@@ -19,6 +21,9 @@ struct Block {
     size_t bytes;
 };
 
+// What is new to the process is asked of the system, which says yes to more than there is, and ends
+// a process that writes to it: so it is looked, now and then, for how much there is.
+//
 // Any thread may call anything at any time. All blocks must have been given back when the owner of
 // them ends.
 class Blocks {
@@ -30,7 +35,10 @@ class Blocks {
         size_t taken_from_system = 0;  // how many times
     };
 
-    explicit Blocks(size_t keep_at_most) noexcept : keep_at_most_(keep_at_most) {}
+    using Look = Room (*)() noexcept;
+
+    explicit Blocks(size_t keep_at_most, Look look = look_at_system) noexcept
+        : keep_at_most_(keep_at_most), look_(look) {}
     ~Blocks() { trim(); }
     Blocks(const Blocks &) = delete;
     Blocks &operator=(const Blocks &) = delete;
@@ -66,6 +74,8 @@ class Blocks {
     };
 
     static void let_go(Kept *blocks) noexcept;
+    void *fresh(size_t size) noexcept;
+    bool is_there(size_t size) noexcept;
 
     // The lock is held while these run.
     Shelf &shelf_for(size_t size) noexcept;
@@ -75,9 +85,12 @@ class Blocks {
     Kept *shrink_to(size_t bytes, Kept *lifted) noexcept;
 
     const size_t keep_at_most_;
+    const Look look_;
     mutable std::mutex mutex_;
     Statistics statistics_;
     uint64_t uses_ = 0;
+    // So many bytes may be taken from the system before the next look.
+    size_t unlooked_ = 0;
     std::array<Shelf, 256> shelves_;
 };
 

@@ -15,14 +15,17 @@ from ...ir.func import Module
 from ...ir.interpreter import interpret
 from ...ir.payloads import Array
 from ..account import Account
+from ..script import Host
 from ..target import dealt
+from .claims import Claims
 
 
 class Interpreted:
     """A module that the interpreter runs."""
 
-    def __init__(self, module: Module) -> None:
-        self.module = module
+    def __init__(self, module: Module, host: Host) -> None:
+        self.module, self.host = module, host
+        self.claims = Claims(module.main)
 
     def __call__(
         self,
@@ -30,6 +33,7 @@ class Interpreted:
         sizes: Mapping[str, int],
         counts: tuple[int, ...] | None = None,
     ) -> Sequence[Any]:
+        self.host.claim(self.claims.most(sizes))
         results = interpret(self.module, *chain.from_iterable(pieces), sizes=sizes)
         made = tuple([_owned(result) for result in results])
         return made if counts is None else dealt(made, counts)
@@ -43,9 +47,12 @@ class Reference:
 
     name = "reference"
 
+    def __init__(self, host: Host) -> None:
+        self.host = host
+
     def compile(self, module: Module) -> Interpreted:
         """Nothing is left to do."""
-        return Interpreted(module)
+        return Interpreted(module, self.host)
 
     def account(self, module: Module, names: Sequence[str]) -> Account:
         """There are no kernels."""
@@ -57,6 +64,7 @@ class Reference:
 
     def copy(self, array: Array, storage: Any) -> Array:
         """A copy of it."""
+        self.host.claim(array.size * storage.itemsize)
         return _owned(np.array(array, storage, order="C", copy=True))
 
     def keep(self, buffer: Array) -> Array:

@@ -39,10 +39,10 @@ USUAL = {
     "share": 8,
     "short": 0,
 }
-"""The schedule, where a chooser says nothing: elements of a vector, bits of a digit at most, also of
-a line that several programs share, elements of a line that are a program's, candidates that are
-noted before the best are kept, how many times fewer than a line has are few, and the widest tile
-that is sorted."""
+"""The schedule, where a chooser says nothing: elements of a vector, bits of a digit at most, and of
+one where programs share a line, elements of a line that are a program's, candidates that are noted
+before the best are kept, how many times fewer than a line has are few, and the widest tile that is
+sorted."""
 
 
 def sort_of(func: Func) -> tensor.Sort | None:

@@ -1,0 +1,108 @@
+// What there is of memory, in files as Linux writes them; and blocks that are refused for want of it.
+#include "room.hpp"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "check.hpp"
+#include "memory.hpp"
+
+namespace brimstone {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr int64_t MIB = int64_t{1} << 20;
+
+// A folder of its own for files, which goes with it.
+struct Folder {
+    fs::path path = fs::temp_directory_path() / ("room_" + std::to_string(getpid()));
+
+    Folder() { fs::create_directories(path); }
+    ~Folder() { fs::remove_all(path); }
+
+    void write(const fs::path &name, const std::string &text) const {
+        fs::create_directories((path / name).parent_path());
+        std::ofstream(path / name) << text;
+    }
+    Room look() const { return brimstone::look(path.c_str()); }
+};
+
+void test_nothing_is_said() {
+    const Folder folder;
+    check(folder.look().left == INT64_MAX && folder.look().total == INT64_MAX);
+    check(folder.look().most() == INT64_MAX);
+    folder.write("proc/meminfo", "\n?\nMemTotal: many kB\n\xff");
+    folder.write("proc/self/cgroup", "0\n0:\n\n7:memory");
+    check(folder.look().most() == INT64_MAX);
+}
+
+void test_the_machine() {
+    const Folder folder;
+    folder.write("proc/meminfo", "MemTotal:  4096 kB\nMemAvailable: 1024 kB\nSwapFree: 512 kB\n");
+    const Room room = folder.look();
+    check(room.left == MIB && room.total == 4 * MIB && room.swap == MIB / 2);
+    check(room.most() == MIB + MIB / 2);
+}
+
+void test_groups() {
+    const Folder folder;
+    folder.write("proc/meminfo", "MemTotal:  9000 kB\nMemAvailable: 8192 kB\n");
+    folder.write("proc/self/cgroup", "0::/outer/inner\n");
+    folder.write("sys/fs/cgroup/outer/memory.max", "4194304\n");
+    folder.write("sys/fs/cgroup/outer/memory.current", "3145728\n");
+    folder.write("sys/fs/cgroup/outer/inner/memory.max", "max\n");
+    folder.write("sys/fs/cgroup/outer/inner/memory.current", "0\n");
+    check(folder.look().left == MIB && folder.look().total == 4 * MIB);
+    folder.write("sys/fs/cgroup/outer/memory.stat", "anon 5\ninactive_file 1048576\nactive_file 7\n");
+    check(folder.look().left == 2 * MIB + 7);
+    folder.write("sys/fs/cgroup/outer/memory.current", "9999999\n");
+    check(folder.look().left == 0);
+}
+
+int looks = 0;
+int64_t left = 0;
+
+Room counted() noexcept {
+    ++looks;
+    return {left, left, 0};
+}
+
+void test_blocks_that_are_not_there() {
+    Blocks blocks(64 * MIB, counted);
+    left = 8 * MIB;
+    check(blocks.take(9 * MIB) == nullptr);
+    check(blocks.statistics().in_use == 0);
+    void *block = blocks.take(4 * MIB);
+    check(block);
+    // What is kept is let go where that helps.
+    blocks.give(block, 4 * MIB);
+    left = 0;
+    check(blocks.take(5 * MIB) == nullptr);
+    check(blocks.statistics().kept == 0);
+}
+
+void test_a_look_is_good_for_many_blocks() {
+    Blocks blocks(0, counted);
+    left = 1024 * MIB;
+    looks = 0;
+    for (int round = 0; round < 128; ++round) blocks.give(blocks.take(MIB), MIB);
+    check(looks == 1 || looks == 2);
+    left = 0;
+    int taken = 0;
+    for (; void *block = blocks.take(MIB); ++taken) blocks.give(block, MIB);
+    check(taken < 128);
+}
+
+}  // namespace
+}  // namespace brimstone
+
+int main() {
+    brimstone::test_nothing_is_said();
+    brimstone::test_the_machine();
+    brimstone::test_groups();
+    brimstone::test_blocks_that_are_not_there();
+    brimstone::test_a_look_is_good_for_many_blocks();
+}
