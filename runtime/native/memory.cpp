@@ -158,9 +158,9 @@ bool Blocks::is_there(size_t size) noexcept {
     }
     const auto most = static_cast<size_t>(look_().most());
     const std::lock_guard lock(mutex_);
-    const bool is_there = size <= most;
-    unlooked_ = (is_there ? most - size : most) / SHARE_UNLOOKED;
-    return is_there;
+    if (size > most) return false;
+    unlooked_ = (most - size) / SHARE_UNLOOKED;
+    return true;
 }
 
 // The shelf that somebody uses just now.
