@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from ..targets.script import Form, NoMemory, Plan, Result
-from .arrays import Arrays, bytes_of, dropper, gone, lend
+from .arrays import Arrays, dropper, gone, lend
 from .native import State, core, ffi
 from .scripts import written
 from .streams import Streams, leave_behind
@@ -35,7 +35,8 @@ class Call:
     """Called with arrays, in pieces: the arrays that a program makes of them."""
 
     __slots__ = (
-        "__weakref__", "_bytes", "_call", "_deals", "_forms", "_native", "_replaces", "_streams",
+        "__weakref__", "_bytes", "_call", "_deals", "_forms", "_fresh", "_native", "_replaces",
+        "_streams",
     )  # fmt: skip
 
     def __init__(self, streams: Streams, plan: Plan) -> None:
@@ -48,6 +49,7 @@ class Call:
         self._call = core().brimstone_call
         self._replaces = bool(plan.replaced)
         self._forms = tuple([each.form for each in plan.results])
+        self._fresh = [_fresh_bytes(plan, each) for each in plan.results]
         self._deals: dict[tuple[int, ...] | None, _Deal] = {}
         self._streams, self._bytes = streams, plan.arena + sum(plan.made)
 
@@ -83,8 +85,9 @@ class Call:
         """How to deal so many to each; or all to one."""
         known = (len(self._forms),) if counts is None else counts
         ends = zip(known, accumulate(known), strict=True)
-        forms = [self._forms[end - count : end] for count, end in ends]
-        droppers = [dropper(bytes_of(each)) for each in forms]
+        places = [slice(end - count, end) for count, end in ends]
+        forms = [self._forms[each] for each in places]
+        droppers = [dropper(sum(self._fresh[each])) for each in places]
         listed: Any = ffi.new("int64_t[]", known)
         native: Any = ffi.new("brimstone_deal *", (listed, len(known)))
         made = _Deal(native, listed, forms, droppers)
@@ -135,6 +138,13 @@ def _record(plan: Plan) -> tuple[Any, Any]:
     counts = (len(slots), len(numbers), plan.inputs, *map(len, lists[2:]))
     record: Any = ffi.new("brimstone_plan *", (script[0], *lists, *counts, plan.arena, plan.work))
     return record, (held, lists)
+
+
+def _fresh_bytes(plan: Plan, result: Result) -> int:
+    """The bytes of a result that is new. One in the place of what was given is likely to be given
+    away in turn, as the state of a training is: then nothing is there to drop."""
+    is_new = result.address <= plan.inputs + len(plan.made)
+    return result.form.size if is_new else 0
 
 
 def _result(result: Result) -> tuple[int, int, int, int]:

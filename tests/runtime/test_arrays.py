@@ -80,6 +80,19 @@ def test_small_arrays_are_dropped_by_the_next_call() -> None:
     assert used_now() == used
 
 
+def test_what_is_in_the_place_of_another_is_dropped_by_the_next_call() -> None:
+    """It is mostly donated itself, and then there is nothing to drop."""
+    with bs.device("cpu"):
+        more = bs.jit(lambda x: x + 1, donate=0)
+        state = more(bs.asarray(np.ones(1 << 20, np.float32))).sync()
+    drop_all()
+    used = used_now()
+    del state
+    assert used_now() == used
+    drop_all()
+    assert used_now() <= used - (4 << 20)
+
+
 def drop_all() -> None:
     """Drop what nobody has any more; a look at the use does."""
     gc.collect()
