@@ -77,6 +77,11 @@ void Crew::start(int workers) noexcept {
         for (int i = 0; i < workers; ++i) workers_.emplace_back([this] { live(); });
     } catch (const std::exception &) {
     }
+    started_.store(true, std::memory_order_release);
+}
+
+void Crew::make_way() noexcept {
+    if (started_.load(std::memory_order_acquire)) way_.make(workers_);
 }
 
 bool Crew::run(int64_t chunks, Chunk work, void *context) noexcept {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "pool.hpp"
+#include "way.hpp"
 
 namespace brimstone {
 
@@ -48,6 +49,8 @@ class Crew {
 
     unsigned forks() const noexcept { return forks_; }  // how many before its process
     void start(int workers) noexcept;
+    // By somebody who is the only one that calls.
+    void make_way() noexcept;
     // Whether it was done: with as many jobs under way as there are places for, nothing happens.
     bool run(int64_t chunks, Chunk work, void *context) noexcept;
 
@@ -65,6 +68,8 @@ class Crew {
     std::atomic<int> sleepers_ = 0;
     std::atomic<bool> ended_ = false;
     std::vector<std::thread> workers_;
+    std::atomic<bool> started_ = false;  // all of them that there will be
+    Way way_;
 };
 
 }  // namespace brimstone

@@ -31,6 +31,7 @@ Pool::~Pool() {
 void Pool::run(int64_t chunks, Chunk work, void *context) noexcept {
     if (chunks > 1 && is_free()) {
         Crew *crew = this->crew();
+        if (crew && callers_.load(std::memory_order_relaxed) <= 1) crew->make_way();
         if (crew && crew->run(chunks, work, context)) return;
     }
     for (int64_t chunk = 0; chunk < chunks; ++chunk) work(context, chunk);

@@ -1,6 +1,8 @@
 // The pool: every chunk runs once, whoever calls and from wherever.
 #include "pool.hpp"
 
+#include <sched.h>
+
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -101,6 +103,70 @@ void test_many_threads_call_run() {
     });
 }
 
+#if defined(__linux__)
+cpu_set_t only(size_t processor) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(processor, &set);
+    return set;
+}
+
+// Where the workers may run, as the one that helps sees it.
+cpu_set_t of_workers(Pool &pool) {
+    cpu_set_t set;
+    std::atomic<int> begun = 0;
+    const auto caller = std::this_thread::get_id();
+    auto look = [&](int64_t) {
+        ++begun;
+        while (begun < 2) std::this_thread::yield();
+        if (std::this_thread::get_id() != caller) sched_getaffinity(0, sizeof set, &set);
+    };
+    run(pool, 2, look);
+    return set;
+}
+
+// They may run where the thread that started them might, but for the processor of who calls.
+void test_workers_make_way() {
+    Pool pool(2);
+    cpu_set_t allowed;
+    sched_getaffinity(0, sizeof allowed, &allowed);
+    check(is_shared(pool));
+    for (size_t processor = 0, tried = 0; processor < CPU_SETSIZE && tried < 4; ++processor) {
+        if (CPU_COUNT(&allowed) == 1 || !CPU_ISSET(processor, &allowed)) continue;
+        const cpu_set_t here = only(processor);
+        sched_setaffinity(0, sizeof here, &here);
+        const cpu_set_t found = of_workers(pool);
+        cpu_set_t together;
+        CPU_OR(&together, &found, &here);
+        check(!CPU_ISSET(processor, &found) && CPU_EQUAL(&together, &allowed));
+        ++tried;
+    }
+    sched_setaffinity(0, sizeof allowed, &allowed);
+}
+
+// A worker may call, too, but makes no way for itself.
+void test_a_worker_that_calls_stays_where_it_is() {
+    Pool pool(2);
+    std::atomic<int> begun = 0, ended = 0;
+    const auto caller = std::this_thread::get_id();
+    auto nothing = [](int64_t) {};
+    auto call = [&](int64_t) {
+        ++begun;
+        while (begun < 2) std::this_thread::yield();
+        if (std::this_thread::get_id() != caller) {
+            cpu_set_t before, after;
+            sched_getaffinity(0, sizeof before, &before);
+            run(pool, 2, nothing);
+            sched_getaffinity(0, sizeof after, &after);
+            check(CPU_EQUAL(&before, &after));
+        }
+        ++ended;
+        while (ended < 2) std::this_thread::yield();
+    };
+    run(pool, 2, call);
+}
+#endif
+
 // Also as the first calls of all, which start the workers.
 void test_short_lives() {
     for (int i = 0; i < 300; ++i) {
@@ -122,5 +188,9 @@ int main() {
     test_chunks_call_run_very_deep();
     test_many_threads_call_run();
     test_short_lives();
+#if defined(__linux__)
+    test_workers_make_way();
+    test_a_worker_that_calls_stays_where_it_is();
+#endif
     return exit_status();
 }
