@@ -19,6 +19,8 @@ BESIDE_SECONDS = 0.2
 HALF = (0.4, 0.6)
 OTHERS_AT_MOST = 0.05
 """Which part of a core's time others may have during work; the system counts in ticks."""
+SETTLE_SECONDS = 0.002
+SETTLE_TRIES = 250
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -54,6 +56,19 @@ def _as_expected(core: int, neighbour: Neighbour | None) -> bool:
         return share() >= ENOUGH
     low, high = HALF
     return low <= share(BESIDE_SECONDS) <= high
+
+
+def settle() -> None:
+    """Return when no thread of this process is busy any more, or after a while.
+
+    Threads of OpenBLAS spin for a tenth of a second after a product, those of OpenMP for some
+    milliseconds: time of whoever runs next.
+    """
+    for _ in range(SETTLE_TRIES):
+        before = time.process_time()
+        time.sleep(SETTLE_SECONDS)
+        if time.process_time() - before < SETTLE_SECONDS / 4:
+            return
 
 
 class Watch:

@@ -99,7 +99,8 @@ def _all_rounds(
 
 
 def _one(run: Run, count: int) -> float:
-    """Seconds per call."""
+    """Seconds per call, when what ran before has come to rest."""
+    load.settle()
     start = time.perf_counter()
     for _ in range(count):
         run()
