@@ -74,6 +74,16 @@ class Emitter:
         if made.name is None and all(param.name != name for param in self.views):
             made.name = name
 
+    def reach(self, node: Node) -> int:
+        """The scope in which the place of a node's tile is known, which may be one inside of that
+        in which the tile is."""
+        return max([self.depths[axis] for axis in node.axes], default=0)
+
+    def recall(self, node: Node, made: AnyValue) -> None:
+        """Say as what a node was read back, at the place of its tile; its readers follow it."""
+        self.found[node] = self.reach(node)
+        self.set(node, made)
+
     def tile(self, node: Node) -> AnyValue:
         """The tile of a node, or for one without axes the scalar."""
         return self.scopes[self.depth(node)].tiles[node]

@@ -239,18 +239,18 @@ class Program:
         return view, [emitter.start(axis) if axis in reduced else zero for axis in node.axes]
 
     def _keep(self, node: Node) -> None:
-        builder = self.emitter.scopes[-1].builder
+        builder = self.emitter.scopes[self.emitter.reach(node)].builder
         builder.location = node.location
         view, offsets = self._kept_at(node)
         builder.emit_all(tile.Store, view, self.emitter.tile(node), offsets)
 
     def _reread(self, node: Node) -> None:
         emitter = self.emitter
-        builder = emitter.scopes[-1].builder
+        builder = emitter.scopes[emitter.reach(node)].builder
         builder.location = node.location
         view, offsets = self._kept_at(node)
         padding, shape = emitter.paddings[node], emitter.shape(node.axes)
-        emitter.set(node, builder.emit(tile.Load, view, offsets, shape=shape, padding=padding))
+        emitter.recall(node, builder.emit(tile.Load, view, offsets, shape=shape, padding=padding))
 
 
 def _stored(node: Node, loop: Loop) -> Output | None:

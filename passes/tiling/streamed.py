@@ -110,7 +110,7 @@ class Streamed(Program):
     def _recall(self, nodes: Sequence[Node]) -> None:
         """What is known of a tile of columns."""
         for node in nodes:
-            self.emitter.set(node, self._get(self.lines[node], self.emitter.shape(node.axes)))
+            self.emitter.recall(node, self._get(self.lines[node], self.emitter.shape(node.axes)))
 
     def _load_sums(self, node: Node) -> list[AnyValue]:
         return [self._get(line, self._carried_shape(node)) for line in self.sums[node]]
