@@ -91,7 +91,7 @@ class Sketch:
 
     def summed(self, term: Term) -> None:
         """Note that the elements of a term are added up."""
-        self.terms.append(term.apply("absolute").apply("reduce_sum", axes=(0, 1)))
+        self.terms.append(_size(term).apply("reduce_sum", axes=(0, 1)))
 
     def spread(self, reduced: Term, axis: int) -> Term:
         """What was reduced along an axis, along it again."""
@@ -104,6 +104,11 @@ class Sketch:
         self.summed(last[0])
         last.append(last[0].apply("reduce_sum", axes=(axis,)))
         return [each.value for each in [*last, *(self.terms if every_term else ())]]
+
+
+def _size(term: Term) -> Term:
+    """How large the elements are, those that are finite: beside a sum that is not, others are."""
+    return term.apply("absolute").where(term.apply("is_finite"), 0.0)
 
 
 Step = Callable[[Sketch], None]
@@ -269,8 +274,8 @@ def _cumulative(sketch: Sketch) -> None:
 
 def _product(sketch: Sketch) -> None:
     left, right = sketch.any_float(), sketch.any_float()
-    sizes = left.apply("absolute").apply("reduce_sum", axes=(0, 1))
-    sketch.terms.append(sizes * right.apply("absolute").apply("reduce_maximum", axes=(0, 1)))
+    largest = _size(right).apply("reduce_maximum", axes=(0, 1))
+    sketch.terms.append(_size(left).apply("reduce_sum", axes=(0, 1)) * largest)
     options: dict[str, Any] = {"left_batch": (), "right_batch": (), "dtype": sketch.dtype}
     pairs = left.apply("contract", right, left_contract=(1,), right_contract=(1,), **options)
     squashed = (pairs * 0.0625).apply("tanh")
