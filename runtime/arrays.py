@@ -26,7 +26,7 @@ _LENT: dict[int, Array] = {}
 _TICKETS = count(1)
 _AT_ONCE = 64
 _GONE = deque[Any]()
-"""Small arrays that nobody has any more, which the next call drops."""
+"""Arrays that nobody has any more, which the next call drops."""
 _LARGE = 1 << 20
 """So many bytes are dropped at once."""
 
@@ -118,10 +118,10 @@ def owned(native: Any, bytes: int) -> Any:
 
 
 def dropper(bytes: int) -> Callable[[Any], None]:
-    """What is told when nobody has arrays of so many bytes any more.
+    """What is told when nobody has arrays any more; so many bytes are likely to be had back then.
 
-    A native call lets go of Python's lock, which then may go to another thread: of those that are
-    small the next call is told, whatever it is for.
+    A native call lets go of Python's lock, which then may go to another thread: of few bytes the
+    next call is told, whatever it is for.
     """
     return _GONE.append if bytes < _LARGE else core().brimstone_drop
 

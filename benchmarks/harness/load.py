@@ -20,6 +20,7 @@ HALF = (0.4, 0.6)
 OTHERS_AT_MOST = 0.05
 """Which part of a core's time others may have during work; the system counts in ticks."""
 SETTLE_SECONDS = 0.002
+"""How long a process is looked at to see whether it rests."""
 SETTLE_TRIES = 250
 TICKS = os.sysconf("SC_CLK_TCK")
 

@@ -33,15 +33,20 @@ inline bool runs_once(Pool &pool, int64_t chunks) {
     return true;
 }
 
+// Waits for two to have come, but not for ever; whether they have.
+inline bool both(std::atomic<int> &come) {
+    ++come;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (come < 2 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    return come >= 2;
+}
+
 // Whether two chunks run at the same time: each waits for the other one to begin.
 inline bool is_shared(Pool &pool) {
     std::atomic<int> begun = 0;
     std::atomic<bool> met = true;
     auto meet = [&](int64_t) {
-        ++begun;
-        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-        while (begun < 2 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
-        if (begun < 2) met = false;
+        if (!both(begun)) met = false;
     };
     run(pool, 2, meet);
     return met;

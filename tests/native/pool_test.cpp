@@ -114,11 +114,11 @@ cpu_set_t only(size_t processor) {
 // Where the workers may run, as the one that helps sees it.
 cpu_set_t of_workers(Pool &pool) {
     cpu_set_t set;
+    CPU_ZERO(&set);
     std::atomic<int> begun = 0;
     const auto caller = std::this_thread::get_id();
     auto look = [&](int64_t) {
-        ++begun;
-        while (begun < 2) std::this_thread::yield();
+        check(both(begun));
         if (std::this_thread::get_id() != caller) sched_getaffinity(0, sizeof set, &set);
     };
     run(pool, 2, look);
@@ -151,8 +151,7 @@ void test_a_worker_that_calls_stays_where_it_is() {
     const auto caller = std::this_thread::get_id();
     auto nothing = [](int64_t) {};
     auto call = [&](int64_t) {
-        ++begun;
-        while (begun < 2) std::this_thread::yield();
+        check(both(begun));
         if (std::this_thread::get_id() != caller) {
             cpu_set_t before, after;
             sched_getaffinity(0, sizeof before, &before);
@@ -160,8 +159,7 @@ void test_a_worker_that_calls_stays_where_it_is() {
             sched_getaffinity(0, sizeof after, &after);
             check(CPU_EQUAL(&before, &after));
         }
-        ++ended;
-        while (ended < 2) std::this_thread::yield();
+        check(both(ended));  // the caller's processor stays in use
     };
     run(pool, 2, call);
 }

@@ -100,9 +100,11 @@ void test_a_look_is_good_for_many_blocks() {
 }  // namespace brimstone
 
 int main() {
-    brimstone::test_nothing_is_said();
-    brimstone::test_the_machine();
-    brimstone::test_groups();
-    brimstone::test_blocks_that_are_not_there();
-    brimstone::test_a_look_is_good_for_many_blocks();
+    using namespace brimstone;
+    test_nothing_is_said();
+    test_the_machine();
+    test_groups();
+    test_blocks_that_are_not_there();
+    test_a_look_is_good_for_many_blocks();
+    return exit_status();
 }
