@@ -81,6 +81,7 @@ PRODUCTS: dict[str, Callable[[], Work]] = {
     "few rows": lambda: (bs.matmul, (normal(4, 500), normal(500, 700))),
     "few rows, transposed": lambda: (lambda x, y: x @ y.mT, (normal(4, 500), normal(700, 500))),
     "small": lambda: (bs.matmul, (normal(30, 50), normal(50, 70))),
+    "small, both transposed": lambda: (lambda x, y: x.mT @ y.mT, (normal(50, 30), normal(70, 50))),
     "linear and gelu": lambda: (
         lambda x, weight, bias: bs.gelu(x @ weight.mT + bias),
         (normal(300, 500), normal(700, 500), normal(700)),

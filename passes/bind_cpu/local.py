@@ -14,7 +14,7 @@ from ...ir.dtypes import DType
 from .access import Access
 from .binding import Binding, Memory
 from .emitter import Index
-from .memory import load_part, store_part
+from .parts import load_part, store_part
 from .registers import Registers, Shape, registers
 
 

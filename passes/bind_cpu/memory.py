@@ -6,19 +6,16 @@ all of the block lies inside.
 Never: an access outside of a view.
 """
 
-import numpy as np
-
-from ...ir import loop, tile
-from ...ir.dtypes import DType
+from ...ir import tile
 from ...ir.func import Func
-from ...ir.payloads import Array
 from ...ir.types import View
 from ...ir.values import AnyValue
-from .access import Access, all_lanes, is_always
+from .access import Access
 from .binding import Binding, Memory, Rules
-from .registers import Registers, Shape, registers
+from .edge_rows import load_rows, many_rows
+from .parts import load_part, store_part
+from .registers import Registers, registers
 from .transpose import swapped
-from .when import choose, when
 
 
 def bind_view(binding: Binding, op: tile.View) -> Memory:
@@ -79,54 +76,10 @@ def bind_load(binding: Binding, op: tile.Load) -> Registers:
 def load_block(binding: Binding, access: Access, op: tile.Load) -> Registers:
     """All parts of a block, with the padding of a load."""
     padding, dtype = op.padding.array, op.result.dtype
+    if many_rows(access):
+        return load_rows(binding, access, padding, dtype)
     parts = [load_part(access, place, padding, dtype) for place in access.places]
     return registers(access.shape, binding.lanes, parts)
-
-
-def load_part(access: Access, place: Shape, padding: Array, dtype: DType) -> AnyValue:
-    """One part of a block; the padding where it lies outside."""
-    emitter, buffer, mask = access.emitter, access.memory.buffer, access.mask(place)
-    if access.width == 1:
-        return _load_number(access, place, padding, dtype, mask)
-    if not (access.contiguous or access.backwards):
-        every = mask if mask is not None else all_lanes(access)
-        outside = emitter.constant(np.full(access.width, padding), dtype)
-        return emitter.emit(loop.Gather, buffer, access.indices(place), every, outside)
-    at = _first(access, place)
-    if mask is None:
-        made = emitter.emit(loop.LoadVector, buffer, at, lanes=access.width)
-    else:
-        outside = emitter.constant(np.full(access.width, padding), dtype)
-        made = emitter.emit(loop.LoadMasked, buffer, at, _in_memory(access, mask), outside)
-    return _in_memory(access, made)
-
-
-def _first(access: Access, place: Shape) -> AnyValue:
-    """Where the lane of a part stands that comes first in memory."""
-    address, emitter = access.address(place), access.emitter
-    return emitter.value(emitter.sum(address, 1 - access.width) if access.backwards else address)
-
-
-def _in_memory(access: Access, vector: AnyValue) -> AnyValue:
-    """Lanes in the order of memory, or back in their own."""
-    if not access.backwards:
-        return vector
-    lanes = tuple(reversed(range(access.width)))
-    return access.emitter.emit(loop.Shuffle, vector, lanes=lanes)
-
-
-def _load_number(
-    access: Access, place: Shape, padding: Array, dtype: DType, mask: AnyValue | None
-) -> AnyValue:
-    emitter, buffer = access.emitter, access.memory.buffer
-    at = emitter.value(access.address(place))
-    if mask is None:
-        return emitter.emit(loop.Load, buffer, at)
-    outside = emitter.constant(padding, dtype)
-    (made,) = choose(
-        emitter, mask, lambda: [emitter.emit(loop.Load, buffer, at)], lambda: [outside]
-    )
-    return made
 
 
 def bind_store(binding: Binding, op: tile.Store) -> tuple[()]:
@@ -140,34 +93,6 @@ def bind_store(binding: Binding, op: tile.Store) -> tuple[()]:
     for place, part in zip(access.places, value.values, strict=True):
         store_part(access, place, part, past_caches)
     return ()
-
-
-def store_part(access: Access, place: Shape, part: AnyValue, past_caches: bool = False) -> None:
-    """Store what of a part lies inside; whole vectors perhaps past the caches."""
-    emitter, buffer, mask = access.emitter, access.memory.buffer, access.mask(place)
-    if mask is not None and is_always(mask, False):
-        return
-    if access.width == 1:
-        _store_number(access, place, part, mask)
-    elif not (access.contiguous or access.backwards):
-        every = mask if mask is not None else all_lanes(access)
-        emitter.emit_all(loop.Scatter, buffer, access.indices(place), part, every)
-    elif mask is None:
-        at = _first(access, place)
-        op = loop.StorePastCaches if past_caches else loop.StoreVector
-        emitter.emit_all(op, buffer, at, _in_memory(access, part))
-    else:
-        at, value = _first(access, place), _in_memory(access, part)
-        emitter.emit_all(loop.StoreMasked, buffer, at, value, _in_memory(access, mask))
-
-
-def _store_number(access: Access, place: Shape, part: AnyValue, mask: AnyValue | None) -> None:
-    emitter, buffer = access.emitter, access.memory.buffer
-    at = emitter.value(access.address(place))
-    if mask is None:
-        emitter.emit_all(loop.Store, buffer, at, part)
-    else:
-        when(emitter, mask, lambda: emitter.emit_all(loop.Store, buffer, at, part))
 
 
 RULES: Rules = {

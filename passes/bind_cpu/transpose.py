@@ -1,4 +1,5 @@
-"""Transpositions in registers: b rows of b lanes are turned by log2(b) rounds of shuffles.
+"""Transpositions in registers: b rows of b lanes are turned by log2(b) rounds of shuffles, each of
+which is one instruction where registers are cut into pieces of 16 bytes.
 
 Comes in: a tile, one of its axes. Goes out: the tile with that axis and the last one swapped.
 Never: memory. Where an axis has an odd size, numbers are moved one by one.
@@ -17,6 +18,11 @@ from .emitter import Emitter
 from .registers import Registers, objects, packed, registers, scalars, width_of
 
 T = TypeVar("T")
+Rows = Sequence[AnyValue]
+
+PIECE = 16
+"""The bytes within which instructions weave two registers without a table of lanes, which would be
+another register: on every machine of `machine.py`."""
 
 
 def swapped_shape(shape: Sequence[T], axis: int) -> tuple[T, ...]:
@@ -81,22 +87,46 @@ def _joined(emitter: Emitter, column: list[AnyValue], count: int) -> list[AnyVal
 
 
 def _turned_block(emitter: Emitter, rows: list[AnyValue]) -> list[AnyValue]:
-    """As many rows as lanes: at each distance, rows exchange the lanes off the diagonal."""
-    rows, lanes = list(rows), len(rows)
-    distance = lanes // 2
-    while distance:
-        keeps = tuple([_source(lane, distance, lanes, 0) for lane in range(lanes)])
-        takes = tuple([_source(lane, distance, lanes, distance) for lane in range(lanes)])
-        for one in range(lanes):
-            other = one + distance
-            if not one & distance:
-                both = emitter.emit(loop.Concat, (rows[one], rows[other]))
-                rows[one] = emitter.emit(loop.Shuffle, both, lanes=keeps)
-                rows[other] = emitter.emit(loop.Shuffle, both, lanes=takes)
-        distance //= 2
+    """As many rows as lanes: within pieces of registers they are woven until each piece is a part
+    of one column, and these parts are dealt to their columns."""
+    lanes = len(rows)
+    piece = min(lanes, PIECE // rows[0].type.dtype.itemsize)
+    woven = [_woven(emitter, rows[top : top + piece], piece) for top in range(0, lanes, piece)]
+    dealt = [_dealt(emitter, parts, piece) for parts in zip(*woven, strict=True)]
+    return [column for columns in zip(*dealt, strict=True) for column in columns]
+
+
+def _woven(emitter: Emitter, rows: Rows, piece: int) -> Rows:
+    """As many rows as a piece has lanes, turned within each piece: two rows become one of what
+    their pieces have in the lower half, lane by lane, and one of the upper halves."""
+    lanes = rows[0].type.lanes
+    half = piece // 2
+    takes = [
+        [at + side for at in _pieces(lanes, piece, low, half) for side in (0, lanes)]
+        for low in (0, half)
+    ]
+    for _ in range(half.bit_length()):
+        pairs = [*zip(rows[:half], rows[half:], strict=True)]
+        rows = [_taken(emitter, pair, take) for pair in pairs for take in takes]
     return rows
 
 
-def _source(lane: int, distance: int, lanes: int, moved: int) -> int:
-    """Where a lane comes from: the first row, or the second, whose lanes count on."""
-    return lane - distance + lanes + moved if lane & distance else lane + moved
+def _dealt(emitter: Emitter, rows: Rows, piece: int) -> Rows:
+    """As many rows as pieces, whose pieces are turned: two rows become one of every other piece of
+    both, from the first on, and one of the rest."""
+    both = 2 * rows[0].type.lanes
+    takes = [_pieces(both, 2 * piece, first, piece) for first in (0, piece)]
+    for _ in range(len(rows).bit_length() - 1):
+        pairs = [*zip(rows[::2], rows[1::2], strict=True)]
+        rows = [_taken(emitter, pair, take) for take in takes for pair in pairs]
+    return rows
+
+
+def _pieces(lanes: int, step: int, first: int, count: int) -> list[int]:
+    """The `count` lanes from `first` on, of every `step` lanes."""
+    return [start + first + lane for start in range(0, lanes, step) for lane in range(count)]
+
+
+def _taken(emitter: Emitter, pair: tuple[AnyValue, AnyValue], lanes: Sequence[int]) -> AnyValue:
+    """Lanes of two rows; those of the second one count on."""
+    return emitter.emit(loop.Shuffle, emitter.emit(loop.Concat, pair), lanes=tuple(lanes))
