@@ -61,7 +61,7 @@ def test_weights_that_are_off_are_so_by_one_unit() -> None:
     from benchmarks.curves import shifted
 
     weights = {"a": np.array([1.0, -2.0, 0.0], np.float32)}
-    units = np.abs(shifted(weights)["a"] - weights["a"]) / np.spacing(np.abs(weights["a"]))
+    units = np.abs(shifted(weights, seed=1)["a"] - weights["a"]) / np.spacing(np.abs(weights["a"]))
     assert ((units == 1) | (units == 0.5)).all()  # below a power of two they are half as large
 
 
@@ -69,7 +69,8 @@ def drawn(**off: float) -> dict[str, list[float]]:
     """Curves that are so far from PyTorch's at their ends."""
     from benchmarks.curves import OURS, PEER, SHIFTED, WIDE
 
-    ends = {OURS: off["ours"], PEER: 0.0, SHIFTED: off["shifted"], WIDE: off["wide"]}
+    ends = {OURS: off["ours"], PEER: 0.0, WIDE: off["wide"]}
+    ends |= {f"{SHIFTED} (1)": 0.0, f"{SHIFTED} (2)": off["shifted"], f"{SHIFTED} (3)": 0.0}
     return {name: [2.0, 1.0 + end] for name, end in ends.items()}
 
 
@@ -86,7 +87,7 @@ def drawn(**off: float) -> dict[str, list[float]]:
 def test_curves_are_judged_by_what_rounding_does_to_the_peer(
     off: dict[str, float], within: bool, tmp_path: Path
 ) -> None:
-    from benchmarks.curves import OURS, PEER, judged, save
+    from benchmarks.curves import OURS, PEER, judged, save, table
 
     found = drawn(**off)
     apart, verdict = judged(found)
@@ -97,13 +98,16 @@ def test_curves_are_judged_by_what_rounding_does_to_the_peer(
     kept = json.loads((tmp_path / "curves.json").read_text())["a model"]
     assert kept["within noise"] is within
     assert kept["losses"][PEER] == [2.0, 1.0]
+    assert table({"a model": found}).row_count == 1
 
 
 def test_curves_of_both_libraries_are_within_noise() -> None:
     pytest.importorskip("torch", reason="PyTorch, a peer, is not installed")
     from benchmarks.curves import curves, judged
 
-    assert judged(curves(small("gpt"), 6, "reference"))[1]
+    found = curves(small("gpt"), 6, "reference", draws=2)
+    assert len(found) == 5
+    assert judged(found)[1]
 
 
 def test_each_launch_of_a_step_is_of_a_kind() -> None:
