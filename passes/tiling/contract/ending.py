@@ -7,7 +7,7 @@ Never: a reduction; and where the maps do not run along the rows and the columns
 would read it at several places, `Refused`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -26,6 +26,7 @@ from ..writer import Writer
 from .funcs import rest_of
 from .maps import Along, is_wider, merge_roles, read_by, standing_at
 from .matrix import Extent, Role, sides_of
+from .waiting import Waiting, rows_at_once
 
 ROLES = ("batch", "rows", "columns")
 
@@ -40,19 +41,7 @@ def ending_of(func: Func, op: tensor.Contract, extent: Extent, schedule: Schedul
     return made
 
 
-@dataclass(frozen=True, slots=True)
-class Blocks:
-    """Blocks of sums beside each other, from one column to another one; `make(column)` is one, of
-    this shape."""
-
-    begin: AnyValue
-    end: AnyValue
-    shape: tuple[int, int, int]
-    dtype: DType
-    make: Callable[[AnyValue], AnyValue]
-
-
-class Plain:
+class Plain(Waiting):
     """The product is stored as it is; one of a single column as a row."""
 
     def __init__(self, op: tensor.Contract, extent: Extent, array: int) -> None:
@@ -62,19 +51,21 @@ class Plain:
         self.params = [Param(0, shape, op.dtype, "product", written=True)]
         self.reads: list[Part] = []
         self.writes = [Part(array, shape)]
-        self.asked: list[Size] = []
+        self.rounds = op.dtype is not extent.wide
+        self.asked: list[Size] = [shape[1]] if self.rounds else []
 
-    def store(
+    @property
+    def height(self) -> Size:
+        return self.params[0].shape[1]
+
+    def at_once(self, writer: Writer, lines: int) -> int:
+        """To round sums to numbers of fewer bits takes more code than to store them."""
+        return rows_at_once(writer, lines) if self.rounds else lines
+
+    def write(
         self, writer: Writer, views: Sequence[AnyValue], sums: AnyValue, place: Sequence[AnyValue]
     ) -> None:
-        """Store a block of sums at a place: which product, which row, which column."""
         store(writer, views[-1], sums, place)
-
-    def store_blocks(
-        self, writer: Writer, views: Sequence[AnyValue], made: Blocks, place: Sequence[AnyValue]
-    ) -> None:
-        """Store blocks beside each other, each when it is made: which product, which row."""
-        _store_each(self, writer, views, made, place)
 
 
 class Parts:
@@ -91,8 +82,8 @@ class Parts:
         store(writer, views[-1], sums, place)
 
 
-@dataclass(slots=True)
-class Maps:
+@dataclass
+class Maps(Waiting):
     """A kernel of maps, of which one `node` is the product; its last axis is that of the columns,
     or, of a product that is `swapped`, that of the rows."""
 
@@ -112,8 +103,7 @@ class Maps:
     @property
     def asked(self) -> list[Size]:
         """The sizes that are asked for where a block is stored."""
-        sizes = self.kernel.space.sizes
-        return [prod(sizes[axis] for axis in self.along[1]), *self.kernel.asked]
+        return [self.height, *self.kernel.asked]
 
     @property
     def reads(self) -> list[Part]:
@@ -126,68 +116,14 @@ class Maps:
         first = len(self.kernel.func.arguments) - 1
         return [Part(first + each.number, each.shape) for each in self.params if each.written]
 
-    def store(
-        self, writer: Writer, views: Sequence[AnyValue], sums: AnyValue, place: Sequence[AnyValue]
-    ) -> None:
-        """Compute what follows of a block of sums at a place, and store it; where the schedule says
-        so, a few rows at a time, for which the sums wait in memory of the program."""
-        _, lines, columns = sums.type.shape
-        if _rows_at_once(writer, lines) == lines:
-            self._write(writer, views, sums, place)
-            return
-        *lead, column = place
-        zero = writer.size(0)
-        room = writer.scratch(sums.dtype, *sums.type.shape, name="sums")
-        writer.store(room, sums, [zero] * 3)
-        self._write_rows(writer, views, room, lead, (column, writer.size(columns), columns))
+    @property
+    def height(self) -> Size:
+        return prod(self.kernel.space.sizes[axis] for axis in self.along[1])
 
-    def store_blocks(
-        self, writer: Writer, views: Sequence[AnyValue], made: Blocks, place: Sequence[AnyValue]
-    ) -> None:
-        """The same of blocks beside each other, made one after the other; where the sums wait, for
-        a `strip` of blocks, whose rows are then finished from end to end: what they read besides
-        comes from far, and in long runs it comes quickly."""
-        _, lines, columns = made.shape
-        if _rows_at_once(writer, lines) == lines or "strip" not in writer.schedule:
-            _store_each(self, writer, views, made, place)
-            return
-        zero, strip = writer.size(0), writer.schedule["strip"] * columns
-        room = writer.scratch(made.dtype, 1, lines, strip, name="sums")
+    def at_once(self, writer: Writer, lines: int) -> int:
+        return rows_at_once(writer, lines)
 
-        def some(first: AnyValue) -> None:
-            width = writer.least(writer.size(strip), writer.subtract(made.end, first))
-
-            def block(at: AnyValue) -> None:
-                writer.store(room, made.make(writer.add(first, at)), [zero, zero, at])
-
-            writer.loop("n", (zero, width, columns), block)
-            self._write_rows(writer, views, room, place, (first, width, columns))
-
-        writer.loop("strip", (made.begin, made.end, strip), some)
-
-    def _write_rows(
-        self, writer: Writer, views: Sequence[AnyValue], room: AnyValue,
-        place: Sequence[AnyValue], across: tuple[AnyValue, AnyValue, int],
-    ) -> None:  # fmt: skip
-        """What follows of all rows of the sums that wait, a few at a time; `across` says in which
-        column they begin, how many columns there are, and how many are written at once."""
-        (batch, top), (first, width, columns) = place, across
-        zero, lines = writer.size(0), room.type.facts["size"][1]
-        rows = _rows_at_once(writer, lines)
-        height = prod(self.kernel.space.sizes[axis] for axis in self.along[1])
-
-        def some(row: AnyValue) -> None:
-            def piece(at: AnyValue) -> None:
-                found = writer.load(room, [zero, row, at], 1, rows, columns)
-                where = [batch, writer.add(top, row), writer.add(first, at)]
-                self._write(writer, views, found, where)
-
-            writer.loop("column", (zero, width, columns), piece)
-
-        end = writer.least(writer.size(lines), writer.subtract(writer.size(height), top))
-        writer.loop("row", (zero, end, rows), some)
-
-    def _write(
+    def write(
         self, writer: Writer, views: Sequence[AnyValue], sums: AnyValue, place: Sequence[AnyValue]
     ) -> None:
         pairs = dict(zip(self.params, views, strict=True))
@@ -200,26 +136,6 @@ class Maps:
 
 
 Ending = Plain | Maps
-
-
-def _store_each(
-    ending: "Ending",
-    writer: Writer,
-    views: Sequence[AnyValue],
-    made: Blocks,
-    place: Sequence[AnyValue],
-) -> None:
-    """Store blocks one after the other."""
-
-    def block(at: AnyValue) -> None:
-        ending.store(writer, views, made.make(at), [*place, at])
-
-    writer.loop("n", (made.begin, made.end, made.shape[-1]), block)
-
-
-def _rows_at_once(writer: Writer, lines: int) -> int:
-    """Of how many rows of so many what follows is computed at once."""
-    return min(writer.schedule.get("rows", lines), lines)
 
 
 def store(writer: Writer, product: AnyValue, sums: AnyValue, offsets: Sequence[AnyValue]) -> None:

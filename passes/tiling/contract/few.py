@@ -45,13 +45,14 @@ def few_func(
         start = writer.multiply(column, width)
         top = writer.multiply(row, left.lines)
 
-        def finish(sums: AnyValue, at: AnyValue) -> None:
-            ending.store(writer, others, sums, [batch, top, at])
+        def finish(sums: AnyValue, line: AnyValue, at: AnyValue) -> None:
+            ending.store(writer, others, sums, [batch, writer.add(top, line), at])
 
         program = _Few(writer, operands, (lefts, source), [batch, row], finish)
-        program.stream(start, width, writer.size(extent.n))
+        rows = writer.subtract(writer.size(extent.m), top)
+        program.stream(start, width, writer.size(extent.n), rows)
 
-    return writer.later(write, [extent.n, *right.matrix.asked, *ending.asked])
+    return writer.later(write, [extent.m, extent.n, *right.matrix.asked, *ending.asked])
 
 
 class _Few:
@@ -63,7 +64,7 @@ class _Few:
         operands: tuple[Panels, Panels],
         views: tuple[AnyValue, AnyValue],
         place: list[AnyValue],
-        finish: Callable[[AnyValue, AnyValue], None],
+        finish: Callable[[AnyValue, AnyValue, AnyValue], None],
     ) -> None:
         self.writer, (self.left, self.right) = writer, operands
         self.rows, self.source = views
@@ -71,9 +72,10 @@ class _Few:
         self.finish = finish
         self.shape = (1, self.left.lines, self.right.lines)
 
-    def stream(self, start: AnyValue, width: int, size: AnyValue) -> None:
+    def stream(self, start: AnyValue, width: int, size: AnyValue, rows: AnyValue) -> None:
         """Long rows pass chunk by chunk of k; the sums are kept in memory of the program, and are
-        near enough. To run along k for a few columns at a time would touch a page for each row."""
+        near enough. To run along k for a few columns at a time would touch a page for each row.
+        What becomes of sums is written once, for a row of those that there are."""
         writer, zero = self.writer, self.writer.size(0)
         end = writer.least(writer.add(start, writer.size(width)), size)
         bounds = start, end, self.right.lines
@@ -92,15 +94,20 @@ class _Few:
             before = writer.load(room, [zero] * 3, *self.shape)
             writer.store(room, self._dot(inner, at, before), [zero] * 3)
 
-        def hand_over(at: AnyValue) -> None:
-            self.finish(writer.load(kept(at), [zero] * 3, *self.shape), at)
+        def hand_over(line: AnyValue) -> None:
+            def block(at: AnyValue) -> None:
+                place = [zero, line, writer.subtract(at, start)]
+                self.finish(writer.load(sums, place, 1, 1, self.shape[-1]), line, at)
+
+            writer.loop("n", bounds, block)
 
         def pass_by(inner: AnyValue) -> None:
             writer.loop("n", bounds, partial(add, inner))
 
         writer.loop("n", bounds, clear)
         writer.loop("k", self._along_k(), pass_by)
-        writer.loop("n", bounds, hand_over)
+        lines = writer.least(writer.size(self.shape[1]), rows)
+        writer.loop("row", (zero, lines, 1), hand_over)
 
     def _along_k(self) -> tuple[AnyValue, AnyValue, int]:
         size = self.right.matrix.sizes[Role.CONTRACT]

@@ -15,9 +15,10 @@ from ..kernel import Param
 from ..opening import Heading, Resize, open_grid
 from ..schedule import Schedule
 from ..writer import Made, Writer
-from .ending import Blocks, Ending
+from .ending import Ending
 from .matrix import Extent
 from .packing import Panels
+from .waiting import Blocks
 
 
 def product_func(
