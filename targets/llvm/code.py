@@ -10,11 +10,9 @@ those made, by helpers, that other sizes launch.
 import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from math import prod
 from threading import Lock
 from typing import Any, NamedTuple
 
-from ...ir import tile
 from ...ir.errors import IRError
 from ...ir.func import Func, Module
 from ...ir.types import View
@@ -109,7 +107,8 @@ class Code:
         if isinstance(found, IRError):
             self.refused[name] = str(found)
         else:
-            self._kernels[name] = _kernel(self._funcs[name], found)
+            func = self._funcs[name]
+            self._kernels[name] = Kernel.of(func, found, effort_of(func))
 
 
 def kernels_known() -> int:
@@ -119,12 +118,6 @@ def kernels_known() -> int:
 
 def _of_tiles(func: Func) -> bool:
     return any(isinstance(argument.type, View) for argument in func.arguments)
-
-
-def _kernel(func: Func, code: Any) -> Kernel:
-    scratches = [op for op in func.walk() if isinstance(op, tile.Scratch)]
-    scratch = tuple([(prod(op.shape), op.dtype) for op in scratches])
-    return Kernel(func, scratch, code, effort_of(func))
 
 
 os.register_at_fork(

@@ -1,7 +1,7 @@
 """Machine code of one kernel, and how it is launched.
 
-Comes in: the kernel as a tile func, the count of its scratch buffers' elements, and the address of
-its code. Goes out: a `Kernel`, which says of each launch how much memory and work it is.
+Comes in: the kernel as a tile func, and the address of its code. Goes out: a `Kernel`, which says of
+each launch how much memory and work it is.
 Never: a size in the code; sizes and strides are handed over in slots of eight bytes each, in the
 order in which `passes/bind_cpu` lists a kernel's arguments.
 """
@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...ir.dims import Size, Symbol, evaluate
+from ...ir import tile
+from ...ir.dims import Size, Symbol, evaluate, symbols
 from ...ir.dtypes import DType
 from ...ir.func import Func
 from ...ir.payloads import Array
@@ -26,28 +27,52 @@ from .sharing import cut
 Shape = tuple[int, ...]
 
 
-class Kernel(NamedTuple):
-    """One kernel: its tile func, what scratch memory it wants, its code, and how much work a byte
-    of its arrays is."""
+class Layout(NamedTuple):
+    """An array as kernels are handed it: its shape, its bytes, and a slot for its address with
+    those of its sizes and strides behind it."""
 
-    func: Func
-    scratch: tuple[tuple[Size, DType], ...]
+    shape: Shape
+    bytes: int
+    slots: list[int]
+
+    @classmethod
+    def of(cls, shape: Shape, dtype: DType) -> "Layout":
+        """That of a row-major array."""
+        strides = [prod(shape[axis + 1 :]) for axis in range(len(shape))]
+        return cls(shape, prod(shape) * dtype.storage.itemsize, [0, *shape, *strides])
+
+
+class Asked(NamedTuple):
+    """A size that scratch memory asks for, and the axis of an argument that is so long; neither
+    where only the step knows it."""
+
+    symbol: Symbol
+    argument: int | None = None
+    axis: int | None = None
+
+
+class Kernel(NamedTuple):
+    """One kernel: its code, how much work a byte of its arrays is, what scratch memory it wants,
+    and which sizes that asks for."""
+
     code: Any
     effort: int
+    scratch: tuple[tuple[Size, DType], ...] = ()
+    asked: tuple[Asked, ...] = ()
 
-    def symbols(self, shapes: Sequence[Shape | None], given: Mapping[Symbol, int]) -> Any:
-        """What the kernel's own sizes are, from the shapes that its views are on."""
-        sizes = {symbol: given[symbol] for symbol in self.func.symbols if symbol in given}
-        for argument, shape in zip(self.func.arguments, shapes, strict=True):
-            if shape is None or not isinstance(argument.type, View):
-                continue
-            for size, found in zip(argument.type.facts.get("size", ()), shape, strict=False):
-                if isinstance(size, Symbol):
-                    sizes[size] = found
-        return sizes
+    @classmethod
+    def of(cls, func: Func, code: Any, effort: int) -> "Kernel":
+        """The kernel of a tile func, by the address of its code."""
+        allocated = [op for op in func.walk() if isinstance(op, tile.Scratch)]
+        scratch = tuple([(prod(op.shape), op.dtype) for op in allocated])
+        wanted = dict.fromkeys([symbol for count, _ in scratch for symbol in symbols(count)])
+        return cls(code, effort, scratch, tuple([_asked(func, symbol) for symbol in wanted]))
 
-    def room(self, sizes: Mapping[Symbol, int]) -> tuple[tuple[int, ...], int]:
+    def room(
+        self, handed: Sequence[Layout | None], given: Mapping[Symbol, int]
+    ) -> tuple[tuple[int, ...], int]:
         """Where in its scratch memory each part begins, and how much it is."""
+        sizes = {each.symbol: _size(each, handed, given) for each in self.asked}
         offsets, room = list[int](), 0
         for count, dtype in self.scratch:
             elements = count if isinstance(count, int) else evaluate(count, sizes)
@@ -57,25 +82,38 @@ class Kernel(NamedTuple):
 
     def launch(
         self,
-        shapes: Sequence[Shape | None],
+        slots: tuple[int, int],
+        handed: Sequence[Layout | None],
         grid: Sequence[int],
         given: Mapping[Symbol, int],
         threads: int,
-    ) -> Launch:
-        """A launch, but for its slots."""
+    ) -> tuple[Launch, int]:
+        """A launch that is handed these arrays and numbers in slots, from the first one on and so
+        many; and how many bytes the arrays have."""
         first, second, third = (*grid, *[1] * (MAX_GRID_RANK - len(grid)))
-        counts = first, second, third
-        axis, chunks = cut(self.size(shapes) * self.effort, counts, threads)
-        scratch, room = self.room(self.symbols(shapes, given))
-        return Launch(address_of(self.code), 0, 0, counts, axis, chunks, scratch, room)
+        counts, size = (first, second, third), sum([each.bytes for each in handed if each])
+        axis, chunks = cut(size * self.effort, counts, threads)
+        scratch, room = self.room(handed, given) if self.scratch else ((), 0)
+        code = address_of(self.code)
+        return Launch(code, *slots, counts, axis, chunks, scratch, room), size
 
-    def size(self, shapes: Sequence[Shape | None]) -> int:
-        """How many bytes the arrays of a launch have."""
-        return sum(
-            prod(shape) * argument.type.dtype.storage.itemsize
-            for shape, argument in zip(shapes, self.func.arguments, strict=True)
-            if shape is not None
-        )
+
+def _asked(func: Func, symbol: Symbol) -> Asked:
+    """Where a size is found."""
+    for number, argument in enumerate(func.arguments):
+        known = argument.type.facts.get("size", ()) if isinstance(argument.type, View) else ()
+        if symbol in known:
+            return Asked(symbol, number, known.index(symbol))
+    return Asked(symbol)
+
+
+def _size(asked: Asked, handed: Sequence[Layout | None], given: Mapping[Symbol, int]) -> int:
+    symbol, argument, axis = asked
+    if argument is None or axis is None:
+        return given[symbol]
+    layout = handed[argument]
+    assert layout is not None
+    return layout.shape[axis]
 
 
 def address_of(pointer: Any) -> int:
@@ -97,8 +135,3 @@ def is_buffer(storage: Any) -> bool:
 def bits_of(number: Array) -> int:
     """A number of the host as the low bytes of a slot."""
     return int.from_bytes(np.asarray(number).tobytes().ljust(8, b"\0"), "little")
-
-
-def strides_of(shape: Shape) -> list[int]:
-    """Row-major strides, in elements."""
-    return [prod(shape[axis + 1 :]) for axis in range(len(shape))]

@@ -9,7 +9,6 @@ Never: what a kernel computes.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, groupby
-from math import prod
 from threading import Lock
 from typing import Any
 
@@ -26,7 +25,7 @@ from ..script import Arrays, Call, Host
 from ..target import dealt
 from .actions import PREPARE, Action, Actions, Memory, run
 from .code import Code, Foreseen
-from .kernel import Kernel
+from .kernel import Kernel, Layout
 from .native import is_native
 from .segment import Segment
 from .whole import is_whole, plan_of, replaced_in
@@ -119,6 +118,7 @@ class Program:
         symbols = self.module.main.symbols
         preparation = Preparation(self, dict(zip(symbols, sizes, strict=True)))
         foreseen = [*dict.fromkeys(preparation.foreseen(self.module.main.body))]
+        foreseen.sort(key=lambda each: bool(each.past_caches))  # sizes change by little first
         if len(foreseen) >= WORTH_FORESEEING:
             from .ahead import ahead
 
@@ -134,7 +134,7 @@ class Preparation:
         self.kernels: dict[Op, str] = {}
         self.skipped: set[Op] = set()
         self._known: dict[Size, int] = {}
-        self._shapes: dict[Type, tuple[int, ...]] = {}
+        self._layouts: dict[Type, Layout] = {}
 
     def ready(self) -> Ready:
         """What runs the whole step, once there is code for the kernels that it launches."""
@@ -221,8 +221,8 @@ class Preparation:
     def _is_large(self, value: AnyValue, least: int) -> bool:
         """Whether an array has so many bytes, in memory of its own, and all its rows begin at lines
         of the caches."""
-        shape, dtype = self.shape(value), value.dtype.storage
-        if prod(shape) * dtype.itemsize < least or not has_lines(shape, value.dtype):
+        shape, bytes_, _ = self.layout(value)
+        if bytes_ < least or not has_lines(shape, value.dtype):
             return False
         return isinstance(self.root(value).owner, step.Allocate)
 
@@ -248,13 +248,18 @@ class Preparation:
             known = self._known[size] = evaluate(size, self.sizes)
         return known
 
+    def layout(self, value: Any) -> Layout:
+        """How an array lies in memory."""
+        type_ = value.type
+        known = self._layouts.get(type_)
+        if known is None:
+            shape = tuple([self.size(size) for size in type_.shape])
+            known = self._layouts[type_] = Layout.of(shape, type_.dtype)
+        return known
+
     def shape(self, value: Any) -> tuple[int, ...]:
         """What the shape of an array is."""
-        type_ = value.type
-        known = self._shapes.get(type_)
-        if known is None:
-            known = self._shapes[type_] = tuple([self.size(size) for size in type_.shape])
-        return known
+        return self.layout(value).shape
 
     def code(self, op: step.Launch) -> Kernel | None:
         """The code that is launched, if there is any."""

@@ -22,7 +22,7 @@ from ...ir.values import AnyValue, Op
 from ..script import Act, Kind, NoMemory, Place, Script
 from .about import Actions, Indices
 from .actions import Memory
-from .kernel import strides_of
+from .kernel import Layout
 from .native import all_of
 from .rounds import Base, Rounds, Strides, write_branch, write_loop, write_while
 from .sharing import is_shared
@@ -36,6 +36,8 @@ MOST = 1 << 62
 """No address space holds so many bytes; and sizes and strides of less fit into slots."""
 ARENA = 0
 """The number of its address."""
+PARTS = step.View | step.Row
+"""Ops that make an array of memory that another one has."""
 
 
 class Writing:
@@ -54,6 +56,7 @@ class Writing:
         self.gone: list[int] = []
         self.views: list[Callable[[Memory], None]] = []
         self.offsets: dict[AnyValue, int] = {}
+        self._begins: dict[AnyValue, tuple[Base, Strides]] = {}
         self.arena = self._arena(every)
         self.write(ops)
         loops, moves = self.rounds.finish(self.slots, self.script.places)
@@ -81,7 +84,7 @@ class Writing:
 
     def bytes(self, value: AnyValue) -> int:
         """How many an array has."""
-        bytes_ = prod(self.preparation.shape(value)) * value.dtype.storage.itemsize
+        bytes_ = self.preparation.layout(value).bytes
         if bytes_ > MOST:
             raise NoMemory(bytes_)
         return bytes_
@@ -120,18 +123,15 @@ class Writing:
         kernel, threads, size = preparation.code(op), preparation.host.count, 0
         assert kernel is not None
         for group in op.each:
-            values = (*group.reads, *group.writes)
-            shapes = [None if isinstance(v.type, Scalar) else preparation.shape(v) for v in values]
-            grid = [preparation.size(size) for size in group.grid]
+            grid = [preparation.size(each) for each in group.grid]
             if not all(grid):
                 continue
-            size += kernel.size(shapes)
             slot = len(self.slots)
-            for value, shape in zip(values, shapes, strict=True):
-                self._hand(value, shape)
-            launch = kernel.launch(shapes, grid, preparation.sizes, threads)
-            launch = launch._replace(slot=slot, slot_count=len(self.slots) - slot)
+            handed = [self._hand(value) for value in (*group.reads, *group.writes)]
+            slots = slot, len(self.slots) - slot
+            launch, bytes_ = kernel.launch(slots, handed, grid, preparation.sizes, threads)
             self.script.launches.append(launch)
+            size += bytes_
         count = len(self.script.launches) - first
         if count:
             shared = threads > 1 and is_shared(size * kernel.effort)
@@ -189,13 +189,15 @@ class Writing:
         self.slots.append(0)
         return len(self.slots) - 1
 
-    def _hand(self, value: AnyValue, shape: tuple[int, ...] | None) -> None:
+    def _hand(self, value: AnyValue) -> Layout | None:
         """Slots for what a kernel is handed: a number, or an array with its sizes and strides."""
-        if shape is None:
+        if isinstance(value.type, Scalar):
             self._number(value)
-        else:
-            self.place(self.slot(), value)
-            self.slots += [*shape, *strides_of(shape)]
+            return None
+        layout = self.preparation.layout(value)
+        self.place(len(self.slots), value)
+        self.slots += layout.slots
+        return layout
 
     def _number(self, value: AnyValue) -> None:
         """A slot for a number: a size, the index of a loop, or one that is given."""
@@ -209,21 +211,28 @@ class Writing:
 
     def place(self, slot: int, value: AnyValue) -> None:
         """Let a slot hold where an array begins."""
+        begin = self._begins.get(value)
+        if begin is None:
+            begin = self._begins[value] = self._begin(value)
+        base, strides = begin
+        if strides:
+            self.rounds.follow(slot, base, strides)
+        else:
+            self.script.places.append(Place(slot, *base))
+
+    def _begin(self, value: AnyValue) -> tuple[Base, Strides]:
+        """Where an array begins, and how it follows loops."""
         root, offset, strides = self.root(value)
         if root in self.offsets:
-            number, offset = ARENA, offset + self.offsets[root]
-        else:
-            number = self.addresses.setdefault(root, ARENA + 1 + len(self.addresses))
-        if strides:
-            self.rounds.follow(slot, Base(number, offset), strides)
-        else:
-            self.script.places.append(Place(slot, number, offset))
+            return Base(ARENA, offset + self.offsets[root]), strides
+        number = self.addresses.setdefault(root, ARENA + 1 + len(self.addresses))
+        return Base(number, offset), strides
 
     def root(self, value: AnyValue) -> tuple[AnyValue, int, Strides]:
         """The array whose memory this is, as far as it is known here; where in it; and how much
         further for each index of a loop."""
         offset, strides = 0, dict[AnyValue, int]()
-        while isinstance(op := value.op, step.View | step.Row) and op in self.ops:
+        while isinstance(op := value.op, PARTS) and op in self.ops:
             if isinstance(op, step.View):
                 offset += self.preparation.size(op.offset) * op.array.dtype.itemsize
             else:
