@@ -1,7 +1,7 @@
 """Machine code of one kernel, and how it is launched.
 
-Comes in: the kernel as a tile func, and the address of its code. Goes out: a `Kernel`, which says of
-each launch how much memory and work it is.
+Comes in: the kernel as a tile func, and the address of its code. Goes out: a `Kernel`, which says
+of each launch how much memory and work it is.
 Never: a size in the code; sizes and strides are handed over in slots of eight bytes each, in the
 order in which `passes/bind_cpu` lists a kernel's arguments.
 """
