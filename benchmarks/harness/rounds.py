@@ -32,9 +32,13 @@ class Disagreement(Exception):
 
 
 def prepare(work: Work, names: Iterable[str]) -> dict[str, Run]:
-    """What each contestant runs in a round; each has been run before, and their results agree."""
+    """What each contestant runs in a round; each has been run before, and their results agree.
+
+    Each has inputs of its own: those who shared theirs would find them in a cache, read by another.
+    """
     arrays = work.inputs()
-    runs = {name: work.sides[name](*arrays) for name in names if name in work.sides}
+    taking_part = [name for name in names if name in work.sides]
+    runs = {name: work.sides[name](*[each.copy() for each in arrays]) for name in taking_part}
     first: tuple[str, list[np.ndarray]] | None = None
     for name, run in runs.items():
         for _ in range(work.calls_before - 1):
