@@ -88,6 +88,9 @@ def sync(*tensors: Any) -> None:
         wait_for_all()
         return
     for tree in tensors:
+        if issubclass(type(tree), Handle):  # `isinstance` would look into a lazy tree
+            wait_for(tree.node)
+            continue
         bundle = bundle_of(tree)
         if bundle is not None and bundle.buffers is not None:
             _wait(bundle.kind.device or current_device(), bundle.buffers)
@@ -213,7 +216,8 @@ def contents_of(node: Node) -> HostArray:
 
 def wait_for(node: Node) -> None:
     """Return when a node is computed; nobody looks at its memory."""
-    force(node)
+    if node.buffer is None:
+        force(node)
     _wait(node.device or current_device(), [buffer_of(node)], node.type, node.location)
 
 

@@ -62,7 +62,9 @@ class Call:
         for piece in pieces:
             if type(piece) is Arrays:  # `isinstance` asks an abstract class, which takes long
                 natives.append(piece.native)
-            else:
+            elif len(piece) == 1:
+                natives.append(piece[0].native)
+            elif piece:
                 natives += [each.native for each in piece]
         deal = self._deals.get(counts) or self._deal(counts)
         dealt: Any = ffi.new("brimstone_arrays *[]", len(deal.forms))
@@ -77,8 +79,11 @@ class Call:
             for each in natives[dropped:]:
                 lend(each)
             raise NoMemory(self._bytes)
-        parts, held = zip(dealt, deal.droppers, deal.forms, strict=True), ffi.gc
-        made = [Arrays(held(part, drop), forms) for part, drop, forms in parts]
+        if len(deal.forms) == 1:
+            made = [Arrays(ffi.gc(dealt[0], deal.droppers[0]), deal.forms[0])]
+        else:
+            parts, held = zip(dealt, deal.droppers, deal.forms, strict=True), ffi.gc
+            made = [Arrays(held(part, drop), forms) for part, drop, forms in parts]
         return made[0] if counts is None else made
 
     def _deal(self, counts: tuple[int, ...] | None) -> _Deal:
