@@ -10,6 +10,7 @@ Never: a change to the tile func.
 from collections.abc import Iterable
 from functools import partial
 from math import prod
+from typing import Any
 
 from ...ir import tile
 from ...ir.dims import Symbol
@@ -60,6 +61,8 @@ def _bound(func: Func, machine: Machine, ranges: Ranges, splits: Splits, tails: 
     binding = Binding(machine, lanes_of(func, machine), ranges, emitter, RULES)
     binding.splits, binding.tails, binding.streamed = splits, tails, streamed_ops(func)
     binding.past_caches.update(stores_past_caches(func, ranges))
+    schedule: Any = func.attributes.get("tile", {})
+    binding.ahead = schedule.get("ahead", 0)
     symbols: dict[Symbol, Index] = {}
     for argument in func.arguments:
         binding.values[argument] = _argument(argument, made.body, symbols)

@@ -11,6 +11,7 @@ from ...ir.func import Func
 from ...ir.types import View
 from ...ir.values import AnyValue
 from .access import Access
+from .ahead import ask_ahead
 from .binding import Binding, Memory, Rules
 from .edge_rows import load_rows, many_rows
 from .parts import load_part, store_part
@@ -69,6 +70,7 @@ def bind_load(binding: Binding, op: tile.Load) -> Registers:
     access = Access.of(binding, op.view, op.offsets, op.shape)
     turned = access.turned(binding)
     if turned is None:
+        ask_ahead(access, op, binding.ahead)
         return load_block(binding, access, op)
     return swapped(binding, load_block(binding, turned.access, op), turned.axis)
 

@@ -63,8 +63,8 @@ axis; `wide`: elements of a row that stream past one program there, whose sums w
 without it one tile. Where vectors run along the reduced axis, one program sums `across` so many
 rows as they pass, unless a row has more than `columns` elements; without it, sums across rows are a
 kernel of their own. Few results of `long` elements or more are made level by level (`levels`).
-`past_caches`: stores go to memory directly, where the facts of views allow it; only a target that
-knows sizes sets it.
+`past_caches`: stores go to memory directly, where the facts of views allow it; `ahead`: loads are
+asked for so many bytes before they are needed. Only a target that knows sizes sets these.
 
 Of contractions, `m` and `n`: the block of the product that is kept in registers; `k`: a chunk of a
 panel; `kept`: rows of panels of the right operand that stay near while all of the left ones pass.

@@ -43,7 +43,7 @@ def test_the_version_has_the_facts_and_the_same_body() -> None:
     _, y = made.arguments
     facts = "{size: [n, m], unit_stride: 1, stride_multiple: [16, 1], align: 64}"
     assert str(y.type) == f"view<2, f32, {facts}>"
-    assert str(made.attributes["tile"]) == "{n: 32, past_caches: 1}"
+    assert str(made.attributes["tile"]) == "{n: 32, past_caches: 1, ahead: 2048}"
     assert "stride_multiple" not in print_func(func), "the kernel itself stays what it is"
 
 

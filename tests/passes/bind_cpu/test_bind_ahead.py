@@ -1,0 +1,55 @@
+"""Loads of kernels whose operands come from memory: what stands behind them is asked for, once for
+each line of the caches."""
+
+import numpy as np
+import pytest
+
+from brimstone.ir import loop
+from brimstone.ir.values import walk
+from kit.bound import AVX512, MACHINES, Machine, bound, check, kernel
+
+DOUBLED = """
+func @doubled<n: 0..999>(%x: view<1, DTYPE, {size: [n], unit_stride: 0}>,
+                         %y: view<1, DTYPE, {size: [n], unit_stride: 0}>)
+    with {grid: [ceildiv(n, 32)], tile: {n: 32, ahead: AHEAD}} {
+  %p = tile.program_id {axis = 0} : scalar<i64>
+  %size = tile.constant {value = 32} : scalar<i64>
+  %at = tile.binary %p, %size {kind = multiply} : scalar<i64>
+  %a = tile.load %x, %at {shape = [32], padding = 0.0} : tile<[32], DTYPE>
+  %near = tile.scratch {shape = [32], dtype = DTYPE} : view<1, DTYPE, {size: [32], unit_stride: 0}>
+  %zero = tile.constant {value = 0} : scalar<i64>
+  tile.store %near, %a, %zero
+  %b = tile.load %near, %zero {shape = [32], padding = 0.0} : tile<[32], DTYPE>
+  %c = tile.binary %a, %b {kind = add} : tile<[32], DTYPE>
+  tile.store %y, %c, %at
+  return
+}
+"""
+
+
+def doubled(dtype: str = "f32", ahead: int = 2048) -> str:
+    return DOUBLED.replace("DTYPE", dtype).replace("AHEAD", str(ahead))
+
+
+def hints(text: str, machine: Machine = AVX512) -> list[loop.Prefetch]:
+    body = bound(kernel(text), machine).body
+    return [op for op in walk(body) if isinstance(op, loop.Prefetch)]
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda each: each.name)
+@pytest.mark.parametrize("size", [0, 1, 32, 77])
+def test_hints_change_nothing(machine: Machine, size: int) -> None:
+    x = np.arange(size, dtype=np.float32)
+    check(kernel(doubled()), [x, np.zeros_like(x)], machine)
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda each: each.name)
+@pytest.mark.parametrize(("dtype", "lines"), [("f32", 2), ("f64", 4), ("bf16", 1)])
+def test_a_hint_a_line_of_the_interior(machine: Machine, dtype: str, lines: int) -> None:
+    """None where a block may stick out, and none of what the program itself keeps."""
+    assert len(hints(doubled(dtype), machine)) == lines
+    assert all(op.buffer.name == "x" for op in hints(doubled(dtype), machine))
+
+
+def test_without_a_distance_there_are_none() -> None:
+    assert not hints(doubled(ahead=0))
