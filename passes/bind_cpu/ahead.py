@@ -2,8 +2,8 @@
 
 Comes in: a load of a block, the schedule's `ahead`. Goes out: a hint for each line of the caches
 that stands so many bytes behind the block. A processor looks only a few iterations ahead, and where
-each of them is long, such as a GELU, its own guesses came too late: of 16 Mi elements one took 23 ms
-on an Intel core, and takes 7.
+each of them is long, as of a GELU, its own guesses came too late: 16 Mi elements took 23 ms on an
+Intel core, and take 7.
 Never: a hint where a block may stick out: there the view ends.
 """
 

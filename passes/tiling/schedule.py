@@ -69,7 +69,8 @@ asked for so many bytes before they are needed. Only a target that knows sizes s
 Of contractions, `m` and `n`: the block of the product that is kept in registers; `k`: a chunk of a
 panel; `kept`: rows of panels of the right operand that stay near while all of the left ones pass.
 A product of at most `alone` elements is made by programs that pack for themselves, each for a
-`chunk` of k; one of at most `few` rows from `together` rows of the right operand at a time, in
+`chunk` of k, or where they share k as much as is `near` of the right operand, in blocks that are
+`low` and `broad`; one of at most `few` rows from `together` rows of the right operand at a time, in
 `beside` blocks beside each other. Where those rows lie along k, `dots` of them are multiplied with
 `lines` of the few, `along` elements of k at a time. Maps that follow are computed for `rows` rows
 of a block at a time, or without it for all of them; sums of a `strip` of blocks wait for that

@@ -1,8 +1,8 @@
 """Small products: one program packs what it needs into memory of its own, and multiplies it.
 
 Comes in: two matrices whose product is small. Goes out: the kernel in which a program multiplies
-one chunk of k, and its grid. Where there are several chunks their products are `parts`, which
-another kernel adds.
+some chunks of k, and its grid. Where there are more, programs make `parts`, which another kernel
+adds.
 Never: memory that programs share.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from ....ir.attributes import Shape
-from ....ir.dims import Size, ceil_div
+from ....ir.dims import Size, ceil_div, maximum, minimum
 from ....ir.values import AnyValue
 from ..opening import Heading, Resize, open_grid
 from ..schedule import Schedule
@@ -24,47 +24,51 @@ from .product import multiplied, panel
 
 @dataclass(slots=True)
 class Alone:
-    """The parts of one program, which is at `batch` and runs along k from `begin` to `end`."""
+    """What one program does, which is at `batch` and runs along k from `begin` to `end`: it packs
+    the right operand, and of the left one a panel at a time, which stays nearest."""
 
     writer: Writer
+    operands: tuple[Panels, Panels]
+    sources: tuple[Sequence[AnyValue], Sequence[AnyValue]]
+    rooms: tuple[AnyValue, AnyValue]
     batch: AnyValue
     begin: AnyValue
     end: AnyValue
 
-    def pack(self, panels: Panels, sources: Sequence[AnyValue], room: AnyValue) -> None:
-        """All panels of an operand."""
-        writer, matrix = self.writer, panels.matrix
-        outer, inner = (role for role in matrix.order if role is not Role.BATCH)
+    def pack_right(self) -> None:
+        """All panels of the right operand."""
+        writer, (_, right) = self.writer, self.operands
+        outer, inner = (role for role in right.matrix.order if role is not Role.BATCH)
 
         def rows(slow: AnyValue) -> None:
             def row(fast: AnyValue) -> None:
-                self._pack_block(panels, sources, {outer: slow, inner: fast}, room)
+                at = {outer: slow, inner: fast}
+                self._pack_block(1, at, writer.divide(at[Role.FREE], right.lines))
 
-            writer.loop(inner.value, self._bounds(panels, inner), row)
+            writer.loop(inner.value, self._bounds(right, inner), row)
 
-        writer.loop(outer.value, self._bounds(panels, outer), rows)
+        writer.loop(outer.value, self._bounds(right, outer), rows)
 
     def multiply(
-        self,
-        operands: tuple[Panels, Panels],
-        rooms: tuple[AnyValue, AnyValue],
-        lead: list[AnyValue],
-        finish: Callable[[AnyValue, list[AnyValue]], None],
+        self, lead: list[AnyValue], finish: Callable[[AnyValue, list[AnyValue]], None]
     ) -> None:
         """All blocks of the product."""
-        writer, (left, right) = self.writer, operands
+        writer, (left, right), zero = self.writer, self.operands, self.writer.size(0)
         length = writer.subtract(self.end, self.begin)
         chunks = writer.divide(writer.add(length, left.chunk - 1), left.chunk)
 
         def rows(top: AnyValue) -> None:
-            lines = panel(writer, left, rooms[0], [writer.divide(top, left.lines)], chunks)
+            def pack(inner: AnyValue) -> None:
+                self._pack_block(0, {Role.FREE: top, Role.CONTRACT: inner}, zero)
 
             def row(at: AnyValue) -> None:
                 where = [writer.divide(at, right.lines)]
-                beside = panel(writer, right, rooms[1], where, chunks)
-                sums = multiplied(writer, operands, (lines, beside))
+                beside = panel(writer, right, self.rooms[1], where, chunks)
+                sums = multiplied(writer, self.operands, (lines, beside))
                 finish(sums, [*lead, top, at])
 
+            writer.loop("k", self._bounds(left, Role.CONTRACT), pack)
+            lines = panel(writer, left, self.rooms[0], [zero], chunks)
             writer.loop("n", self._bounds(right, Role.FREE), row)
 
         writer.loop("m", self._bounds(left, Role.FREE), rows)
@@ -75,78 +79,85 @@ class Alone:
         size = panels.matrix.sizes[role]
         return self.writer.size(0), self.writer.size(size), panels.lines
 
-    def _pack_block(
-        self,
-        panels: Panels,
-        sources: Sequence[AnyValue],
-        at: Mapping[Role, AnyValue],
-        room: AnyValue,
-    ) -> None:
-        writer = self.writer
-        line = writer.divide(at[Role.FREE], panels.lines)
+    def _pack_block(self, side: int, at: Mapping[Role, AnyValue], line: AnyValue) -> None:
+        """Pack a chunk of an operand to a panel of its room."""
+        writer, panels = self.writer, self.operands[side]
         inside = writer.subtract(at[Role.CONTRACT], self.begin)
         where = [line, writer.divide(inside, panels.chunk)]
-        pack_block(writer, panels, sources, {**at, Role.BATCH: self.batch}, room, where)
+        places = {**at, Role.BATCH: self.batch}
+        pack_block(writer, panels, self.sources[side], places, self.rooms[side], where)
 
 
 def alone_func(
-    heading: Heading, operands: tuple[Panels, Panels], extent: Extent, ending: Ending | Parts
+    heading: Heading,
+    operands: tuple[Panels, Panels],
+    extent: Extent,
+    ending: Ending | Parts,
+    chunks: Callable[[Size], Size],
 ) -> Made:
-    """The kernel, whose programs make parts where there are several chunks."""
+    """The kernel, whose programs take so many chunks of panels, as the number of columns says, and
+    make parts where there are more."""
     left, right = operands
     several = isinstance(ending, Parts)
-    step = chunk_of(heading.schedule)
 
     def grid(local: Resize) -> Shape:
-        chunks = (ceil_div(local(extent.k), step),) if several else ()
-        return (local(extent.batch), *chunks)
+        parts = (
+            (ceil_div(local(extent.k), chunks(local(extent.n)) * left.chunk),) if several else ()
+        )
+        return (local(extent.batch), *parts)
 
     params = [*left.matrix.params, *right.matrix.params, *ending.params]
     writer = Writer(open_grid(heading, params, grid))
-    shapes = [_room(writer, each, step) for each in operands]
+    rooms = _rooms(writer, operands, chunks(writer.names.of(extent.n)))
+    step = chunks(extent.n) * left.chunk
 
     def write() -> None:
-        _write_alone(writer, operands, extent, ending, shapes)
+        _write_alone(writer, operands, (extent.k, step), ending, rooms)
 
-    asked = [extent.k, *left.matrix.asked, *right.matrix.asked, *ending.asked]
+    asked = [extent.k, step, *left.matrix.asked, *right.matrix.asked, *ending.asked]
     return writer.later(write, asked)
 
 
 def _write_alone(
     writer: Writer,
     operands: tuple[Panels, Panels],
-    extent: Extent,
+    sizes: tuple[Size, Size],
     ending: Ending | Parts,
-    shapes: Sequence[Shape],
+    shapes: tuple[Shape, Shape],
 ) -> None:
-    """What a program does, whose panels need memory of these shapes."""
+    """What a program does, whose panels need memory of these shapes; the sizes are that of k and of
+    a part of it."""
     left, right = operands
-    behind = len(writer.views) - len(ending.params)
-    sources, others = writer.views[:behind], writer.views[behind:]
-    split = len(left.matrix.params)
+    behind, split = len(writer.views) - len(ending.params), len(left.matrix.params)
+    sources = writer.views[:split], writer.views[split:behind]
     batch = writer.program(0)
-    begin, end = writer.size(0), writer.size(extent.k)
+    begin, end = writer.size(0), writer.size(sizes[0])
     lead = [batch]
     if isinstance(ending, Parts):
-        step, part = chunk_of(writer.schedule), writer.program(1)
+        step, part = writer.size(sizes[1]), writer.program(1)
         begin = writer.multiply(part, step)
         end = writer.least(writer.add(begin, step), end)
         lead = [part, batch]
-    program = Alone(writer, batch, begin, end)
-    pairs = zip(operands, shapes, strict=True)
-    rooms = [writer.scratch(panels.wide, *shape) for panels, shape in pairs]
-    program.pack(left, sources[:split], rooms[0])
-    program.pack(right, sources[split:], rooms[1])
-    finish = partial(ending.store, writer, others)
-    program.multiply(operands, (rooms[0], rooms[1]), lead, finish)
+    rooms = writer.scratch(left.wide, *shapes[0]), writer.scratch(right.wide, *shapes[1])
+    program = Alone(writer, operands, sources, rooms, batch, begin, end)
+    program.pack_right()
+    program.multiply(lead, partial(ending.store, writer, writer.views[behind:]))
 
 
-def chunk_of(schedule: Schedule) -> int:
-    """How much of k one program takes: whole chunks of panels."""
-    return -(-schedule["chunk"] // schedule["k"]) * schedule["k"]
+def chunks_alone(schedule: Schedule) -> int:
+    """How many chunks of panels a program takes at most that makes a product alone."""
+    return -(-schedule["chunk"] // schedule["k"])
 
 
-def _room(writer: Writer, panels: Panels, step: int) -> Shape:
-    """The shape of memory for the panels of one program."""
-    lines: Size = ceil_div(writer.names.of(panels.matrix.sizes[Role.FREE]), panels.lines)
-    return (lines, step // panels.chunk, *panels.block)
+def chunks_of_parts(schedule: Schedule, columns: Size) -> Size:
+    """How many chunks of panels a program takes that makes a part: as many as are `near` of the
+    right operand, within limits."""
+    wanted = ceil_div(schedule["near"] // schedule["k"], maximum(columns, 1))
+    return minimum(maximum(wanted, chunks_alone(schedule) // 4), 2 * chunks_alone(schedule))
+
+
+def _rooms(writer: Writer, operands: tuple[Panels, Panels], chunks: Size) -> tuple[Shape, Shape]:
+    """The shapes of memory for one panel of the left operand, and for all of the right one."""
+    left, right = operands
+    panels: Size = ceil_div(writer.names.of(right.matrix.sizes[Role.FREE]), right.lines)
+    return (1, chunks, *left.block), (panels, chunks, *right.block)

@@ -13,7 +13,7 @@ Never: a decision about a size that is not known yet; the step takes it, where i
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from ....ir import tensor
 from ....ir.dims import ceil_div, maximum
@@ -27,7 +27,7 @@ from ..stages import tile_kernel
 from ..staging import Staging
 from ..writer import Made
 from .adding import adding_func
-from .alone import alone_func, chunk_of
+from .alone import alone_func, chunks_alone, chunks_of_parts
 from .computed import Computed, computed_operand
 from .dots import dots_func
 from .ending import Ending, Parts, ending_of
@@ -112,7 +112,8 @@ class _Plan:
         extent, schedule = self.extent, self.schedule
 
         def small(staging: Staging) -> None:
-            staging.choose(extent.k, chunk_of(schedule) + 1, self._chunked, self._alone)
+            alone = chunks_alone(schedule) * schedule["k"]
+            staging.choose(extent.k, alone + 1, self._chunked, self._alone)
 
         def many(staging: Staging) -> None:
             least = schedule["alone"] + 1
@@ -158,8 +159,8 @@ class _Plan:
         assert matrix is not None
         return matrix
 
-    def _blocks(self) -> tuple[Panels, Panels]:
-        lines, columns, chunk = [self.schedule[name] for name in ("m", "n", "k")]
+    def _blocks(self, names: tuple[str, str] = ("m", "n")) -> tuple[Panels, Panels]:
+        lines, columns, chunk = [self.schedule[name] for name in (*names, "k")]
         wide = self.extent.wide
         return (
             Panels(self.left, lines, chunk, wide, beside=False),
@@ -226,15 +227,25 @@ class _Plan:
     @cached_property
     def _made_alone(self) -> Made:
         """The same func, wherever sizes choose it."""
-        return alone_func(self.heading.plus("alone"), self._blocks(), self.extent, self.ending)
+        heading, chunks = self.heading.plus("alone"), chunks_alone(self.schedule)
+        return alone_func(heading, self._blocks(), self.extent, self.ending, lambda _: chunks)
 
     def _chunked(self, staging: Staging) -> None:
-        """One program for each chunk of k, and the sum of what they make."""
-        extent = self.extent
-        count = ceil_div(extent.k, chunk_of(self.schedule))
+        """One program for each part of k, and the sum of what they make. Blocks are wider than
+        those of other products, and lower, where there are as many columns: few rows fill them
+        better, and what is packed is near."""
+        extent, schedule = self.extent, self.schedule
+        chunks = partial(chunks_of_parts, schedule)
+        count = ceil_div(extent.k, chunks(extent.n) * schedule["k"])
         parts = staging.room((count, extent.batch, extent.m, extent.n), extent.wide)
         ending = Parts(parts.shape, extent.wide)
-        made = alone_func(self.heading.plus("parts"), self._blocks(), extent, ending)
-        staging.launch(made, [*self.left.parts, *self.right.parts], [parts])
+
+        def fill(name: str, names: tuple[str, str], staging: Staging) -> None:
+            heading = self.heading.plus(name)
+            made = alone_func(heading, self._blocks(names), extent, ending, chunks)
+            staging.launch(made, [*self.left.parts, *self.right.parts], [parts])
+
+        low = partial(fill, "low_parts", ("low", "broad"))
+        staging.choose(extent.n, schedule["n"] + 1, low, partial(fill, "parts", ("m", "n")))
         made = adding_func(self.heading.plus("added"), count, extent, self.ending)
         self._finish(staging, made, [parts])
