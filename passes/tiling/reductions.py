@@ -12,7 +12,7 @@ import numpy as np
 
 from ...ir import tensor, tile
 from ...ir.builder import Builder
-from ...ir.dims import interval
+from ...ir.dims import DEFAULT_MAXIMUM, interval
 from ...ir.dtypes import FLOATS, DType, i32, i64
 from ...ir.payloads import Number, payload
 from ...ir.tensor import order
@@ -69,12 +69,14 @@ def carried_on(
         return [builder.emit(tile.Binary, carries[0], x, kind=KINDS[op.__class__][0])]
     assert places is not None
     best, found = carries
-    pair = (best, x) if isinstance(op, tensor.ArgMaximum) else (x, best)
-    better = builder.emit(tile.Compare, *pair, kind=Compare.LESS)
-    if x.dtype in FLOATS:
+    low, high = (best, x) if isinstance(op, tensor.ArgMaximum) else (x, best)
+    if x.dtype in FLOATS:  # a NaN is beyond all numbers, and the first one stays
+        within = builder.emit(tile.Compare, high, low, kind=Compare.LESS_EQUAL)
+        beyond = builder.emit(tile.Unary, within, kind=tile.UnaryKind.BIT_NOT)
         known = builder.emit(tile.Compare, best, best, kind=Compare.EQUAL)
-        first = builder.emit(tile.Binary, is_nan(builder, x), known, kind=Binary.BIT_AND)
-        better = builder.emit(tile.Binary, better, first, kind=Binary.BIT_OR)
+        better = builder.emit(tile.Binary, beyond, known, kind=Binary.BIT_AND)
+    else:
+        better = builder.emit(tile.Compare, low, high, kind=Compare.LESS)
     return [
         builder.emit(tile.Select, better, x, best),
         builder.emit(tile.Select, better, places, found),
@@ -128,8 +130,9 @@ def sum_dtype(op: Op) -> DType:
 
 
 def place_dtype(op: ArgReduction) -> DType:
-    """The dtype in which places are carried."""
-    return i32 if op.dtype.bits < 64 else i64
+    """The dtype in which places are carried: the narrow one, which takes half the registers, if it
+    counts as far as the axis goes."""
+    return i32 if interval(op.x.type.shape[op.axis])[1] <= DEFAULT_MAXIMUM else i64
 
 
 def _reduced(builder: Builder, x: AnyValue, axes: Sequence[int], kind: tile.ReduceKind) -> AnyValue:
