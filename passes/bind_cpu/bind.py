@@ -7,10 +7,10 @@ then one for the stride of each axis, in elements; scalars as they are; then a b
 Never: a change to the tile func.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from math import prod
-from typing import Any
+from typing import cast
 
 from ...ir import tile
 from ...ir.dims import Symbol
@@ -61,8 +61,7 @@ def _bound(func: Func, machine: Machine, ranges: Ranges, splits: Splits, tails: 
     binding = Binding(machine, lanes_of(func, machine), ranges, emitter, RULES)
     binding.splits, binding.tails, binding.streamed = splits, tails, streamed_ops(func)
     binding.past_caches.update(stores_past_caches(func, ranges))
-    schedule: Any = func.attributes.get("tile", {})
-    binding.ahead = schedule.get("ahead", 0)
+    binding.schedule = cast(Mapping[str, int], func.attributes.get("tile", {}))
     symbols: dict[Symbol, Index] = {}
     for argument in func.arguments:
         binding.values[argument] = _argument(argument, made.body, symbols)

@@ -58,7 +58,7 @@ class Binding:
         self.tails = NO_TAILS
         self.streamed: set[Op] = set()
         self.past_caches: set[Op] = set()
-        self.ahead = 0
+        self.schedule: Mapping[str, int] = {}
         self.numbers: dict[AnyValue, AnyValue] = {}
 
     def run(self, ops: Iterable[Op]) -> None:

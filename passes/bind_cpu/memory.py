@@ -11,7 +11,7 @@ from ...ir.func import Func
 from ...ir.types import View
 from ...ir.values import AnyValue
 from .access import Access
-from .ahead import ask_ahead
+from .ahead import ask_ahead, ask_next
 from .binding import Binding, Memory, Rules
 from .edge_rows import load_rows, many_rows
 from .parts import load_part, store_part
@@ -70,7 +70,7 @@ def bind_load(binding: Binding, op: tile.Load) -> Registers:
     access = Access.of(binding, op.view, op.offsets, op.shape)
     turned = access.turned(binding)
     if turned is None:
-        ask_ahead(access, op, binding.ahead)
+        ask_ahead(access, op, binding.schedule.get("ahead", 0))
         return load_block(binding, access, op)
     return swapped(binding, load_block(binding, turned.access, op), turned.axis)
 
@@ -94,6 +94,7 @@ def bind_store(binding: Binding, op: tile.Store) -> tuple[()]:
     past_caches = op in binding.past_caches
     for place, part in zip(access.places, value.values, strict=True):
         store_part(access, place, part, past_caches)
+    ask_next(access, op, binding.schedule.get("next", 0))
     return ()
 
 

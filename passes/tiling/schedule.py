@@ -81,8 +81,9 @@ columns; a program makes at most `beside` blocks of pixels, of which it packs as
 rows together, `vector` pixels at once.
 
 Of sorts, of which the dtype of keys is told: a pass looks at `digit` bits; a program has a `chunk`
-of a long line; lines of at most `short` elements, or a fourth of that, are tiles. Where at most one
-of `share` elements is wanted, programs have `room` for so many candidates beyond those.
+of a long line; lines of at most `short` elements, or a fourth of that, are tiles. What stands
+`next` bytes behind the place of an element is asked for. Where at most one of `share` elements is
+wanted, programs have `room` for so many candidates beyond those.
 
 Of attentions, `m`, `n` and `k` are as of contractions, rows being queries or keys, columns the
 others; a program has at most `queries` rows, and keeps the scores of `keys` columns at a time,

@@ -5,7 +5,7 @@ that passes over all digits, the lowest first, sort.
 Never: a comparison.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from ....ir.tile import BinaryKind
 from ....ir.values import AnyValue
 from ..draft import Draft
 from .job import Job
-from .keys import greatest_key, key_of, like
+from .keys import greatest_key, key_dtype, key_of, like
 from .line import Line
 
 
@@ -45,14 +45,14 @@ def most_values(digits: Sequence[Digit]) -> int:
 
 
 def digit_of(draft: Draft, x: AnyValue, digit: Digit, descending: bool) -> AnyValue:
-    """The digit of an element, as a place."""
+    """The digits of elements, as numbers of their keys' dtype."""
     bits = key_of(draft, x, descending)
     if digit.low:
         bits = draft.binary(BinaryKind.SHIFT_RIGHT, bits, like(draft, digit.low, bits))
     if greatest_key(x.dtype) >> digit.low >= 1 << digit.width:
         ones = like(draft, (1 << digit.width) - 1, bits)
         bits = draft.binary(BinaryKind.BIT_AND, bits, ones)
-    return draft.cast(bits, i64)
+    return bits
 
 
 def clear(draft: Draft, counters: AnyValue, size: int, width: int) -> None:
@@ -70,14 +70,11 @@ def count(
 ) -> None:
     """Count the elements by some digits, each into its table."""
 
-    def body(at: AnyValue) -> None:
-        columns = dict.fromkeys(digit.column for digit, _ in tables)
-        found = {column: line.read(draft, column, at) for column in columns}
-        for digit, counters in tables:
-            which = digit_of(draft, found[digit.column], digit, job.descending)
-            _next(draft, counters, which)
+    def body(_: AnyValue, which: Sequence[AnyValue]) -> None:
+        for place, (_digit, counters) in zip(which, tables, strict=True):
+            _next(draft, counters, place)
 
-    draft.tiles("count", length, 1, body)
+    _each(draft, "count", (job, line, length), [digit for digit, _ in tables], body)
 
 
 def move(
@@ -91,14 +88,47 @@ def move(
     """Put each element where the next one of its digit belongs."""
     digit, places = table
 
-    def body(at: AnyValue) -> None:
+    def body(at: AnyValue, which: Sequence[AnyValue]) -> None:
         values = [line.read(draft, column, at) for column in range(len(targets))]
-        which = digit_of(draft, values[digit.column], digit, job.descending)
-        place = _next(draft, places, which)
+        place = _next(draft, places, *which)
         for target, value in zip(targets, values, strict=True):
             draft.put(target, value, place)
 
-    draft.tiles("move", length, 1, body)
+    _each(draft, "move", (job, line, length), [digit], body)
+
+
+def _each(
+    draft: Draft,
+    label: str,
+    given: tuple[Job, Line, AnyValue],
+    digits: Sequence[Digit],
+    body: Callable[[AnyValue, Sequence[AnyValue]], None],
+) -> None:
+    """Do something with each element of a line, in order, and with its digits, as places: these are
+    made for vectors of elements, and then read from memory one by one, in a third of the time."""
+    job, line, length = given
+    width = job.schedule["n"]
+    rooms = [draft.scratch(key_dtype(line.dtypes[digit.column]), width) for digit in digits]
+
+    def block(start: AnyValue) -> None:
+        found = {each: line.load(draft, each, start, width) for each in _columns(digits)}
+        for digit, room in zip(digits, rooms, strict=True):
+            made = digit_of(draft, found[digit.column], digit, job.descending)
+            draft.store(room, made, [draft.size(0)])
+
+        def one(at: AnyValue) -> None:
+            which = [draft.cast(draft.element(room, at), i64) for room in rooms]
+            body(draft.add(start, at), which)
+
+        rest = draft.least(draft.subtract(length, start), draft.size(width))
+        draft.tiles(label, rest, 1, one)
+
+    draft.tiles("digits", length, width, block)
+
+
+def _columns(digits: Sequence[Digit]) -> list[int]:
+    """The columns whose digits these are."""
+    return [*dict.fromkeys([digit.column for digit in digits])]
 
 
 def _next(draft: Draft, counters: AnyValue, which: AnyValue) -> AnyValue:

@@ -46,6 +46,12 @@ class Line(NamedTuple):
         place = draft.add(self.start, at)
         return draft.cast(place, self.dtypes[column])
 
+    def load(self, draft: Draft, column: int, at: AnyValue, width: int) -> AnyValue:
+        """So many elements of a column that is an array."""
+        view = self.views[column]
+        assert view is not None
+        return draft.load(view, [at], width)
+
 
 @dataclass(frozen=True, slots=True)
 class Chunk:

@@ -1,5 +1,5 @@
-"""Loads of kernels whose operands come from memory: what stands behind them is asked for, once for
-each line of the caches."""
+"""What is asked for before it is needed: behind loads once for each line of the caches, behind
+elements that are put at places which the data say."""
 
 import numpy as np
 import pytest
@@ -53,3 +53,36 @@ def test_a_hint_a_line_of_the_interior(machine: Machine, dtype: str, lines: int)
 
 def test_without_a_distance_there_are_none() -> None:
     assert not hints(doubled(ahead=0))
+
+
+PUT = """
+func @put<n: 0..999>(%to: view<1, i64, {size: [n], unit_stride: 0}>,
+                     %x: view<1, f32, {size: [n], unit_stride: 0}>,
+                     %y: view<1, f32, {size: [n], unit_stride: 0}>)
+    with {grid: [1], tile: {n: 1, next: NEXT}} {
+  %zero = tile.constant {value = 0} : scalar<i64>
+  %one = tile.constant {value = 1} : scalar<i64>
+  %n = tile.extent %x {axis = 0} : scalar<i64>
+  %near = tile.scratch {shape = [4], dtype = f32} : view<1, f32, {size: [4], unit_stride: 0}>
+  tile.for %zero, %n, %one (%at: scalar<i64>) {
+    %where = tile.load %to, %at {shape = [1], padding = 0} : tile<[1], i64>
+    %place = tile.extract %where : scalar<i64>
+    %a = tile.load %x, %at {shape = [1], padding = 0.0} : tile<[1], f32>
+    tile.store %near, %a, %zero
+    tile.store %y, %a, %place
+    yield
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda each: each.name)
+@pytest.mark.parametrize("next_", [0, 32])
+def test_a_hint_behind_what_is_put(machine: Machine, next_: int) -> None:
+    """Also behind the last element, and beside one that is put nowhere."""
+    text = PUT.replace("NEXT", str(next_))
+    assert [op.buffer.name for op in hints(text, machine)] == (["y"] if next_ else [])
+    places = np.array([3, 0, 4, 99, 1, -1], np.int64)
+    x = np.arange(6, dtype=np.float32)
+    check(kernel(text), [places, x, np.zeros_like(x)], machine)
