@@ -1,14 +1,14 @@
-"""The other version of a kernel, for results that are too large to be found in a cache afterwards:
-its stores go to memory directly, which then need not be read to be written, and its loads are asked
-for before they are needed.
+"""Other versions of a kernel, for large results: loads are asked for before they are needed; and
+where results are too large to be found in a cache afterwards, stores go to memory directly, which
+then need not be read to be written.
 
-Comes in: a tile func. Goes out: the same func, with `MEMORY` in its schedule and with the
-facts that those views have whole lines of the caches for rows; and which stores those are.
+Comes in: a tile func. Goes out: the same func, with more in its schedule, and with the facts that
+views of such results have whole lines of the caches for rows; and which stores those are.
 Never: a result that the kernel reads, or stores in several places: what waits in a cache stays. Nor
 a kernel with products, which are slower than any memory.
 """
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from ..ir import tile
@@ -22,29 +22,31 @@ from ..ir.values import AnyValue, Block
 from .copying import copy_func
 from .ranges import Ranges
 
-MEMORY = {"past_caches": 1, "ahead": 2048}
-"""The schedule where memory is what takes the time: what is read is asked for 2 KiB before, half
-a page. With 512 bytes a GELU of 16 Mi elements takes 9 ms, with 1024 7.6, with 2048 and 4096 6.6
-and 6.3, and layer norms of short rows like 2048 best."""
+AHEAD = 2048
+"""So many bytes before it is needed what is read is asked for: half a page. With 512 a GELU of 16
+Mi elements takes 9 ms, with 1024 7.6, with 2048 and 4096 6.6 and 6.3, and layer norms of short rows
+like 2048 best."""
 
 
 def past_caches(func: Func, arguments: Container[int]) -> Func | None:
     """The version of a kernel for arguments that are large and begin at a line, as do all of their
     rows; None if no store into them may go past the caches."""
-    if any(isinstance(op, tile.Dot) for op in func.walk()):
-        return None
-    ranges = Ranges(func)
-    stores = [op for op in _stores(func) if op.view.index in arguments and _fills_lines(op, ranges)]
+    stores = _go_past(func, arguments)
     if not stores:
         return None
-    made = copy_func(func)
-    made.name = "_".join([func.name, "past_caches", *[str(op.view.index) for op in stores]])
-    schedule: Any = func.attributes.get("tile", {})
-    made.attributes = Frozen({**func.attributes, "tile": {**schedule, **MEMORY}})
+    name = "_".join(["past_caches", *[str(op.view.index) for op in stores]])
+    made = _version(func, name, {"past_caches": 1, "ahead": AHEAD})
     for op in stores:
         view = made.arguments[op.view.index]
         view.type = View(view.type.rank, view.dtype, Frozen({**view.type.facts, **_lines(op.view)}))
     return made
+
+
+def through_caches(func: Func, arguments: Container[int]) -> Func | None:
+    """The version for results that are large, but may be found in a cache yet, of a kernel that
+    has the other one."""
+    wanted = _go_past(func, arguments)
+    return _version(func, "through_caches", {"ahead": AHEAD}) if wanted else None
 
 
 def stores_past_caches(func: Func, ranges: Ranges) -> set[tile.Store]:
@@ -58,6 +60,23 @@ def stores_past_caches(func: Func, ranges: Ranges) -> set[tile.Store]:
 def has_lines(shape: Sequence[int], dtype: DType) -> bool:
     """Whether the rows of a row-major array are whole lines, if it begins at one."""
     return len(shape) < 2 or shape[-1] * dtype.storage.itemsize % LINE == 0
+
+
+def _go_past(func: Func, arguments: Container[int]) -> list[tile.Store]:
+    """The stores into these arguments that may go past the caches."""
+    if any(isinstance(op, tile.Dot) for op in func.walk()):
+        return []
+    ranges, stores = Ranges(func), _stores(func)
+    return [op for op in stores if op.view.index in arguments and _fills_lines(op, ranges)]
+
+
+def _version(func: Func, name: str, more: Mapping[str, int]) -> Func:
+    """The same func, with more in its schedule."""
+    made = copy_func(func)
+    made.name = f"{func.name}_{name}"
+    schedule: Any = func.attributes.get("tile", {})
+    made.attributes = Frozen({**func.attributes, "tile": {**schedule, **more}})
+    return made
 
 
 def _stores(func: Func) -> list[tile.Store]:

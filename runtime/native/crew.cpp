@@ -13,6 +13,8 @@ using Clock = std::chrono::steady_clock;
 // work whenever there are fewer free cores than threads.
 constexpr auto SPIN = std::chrono::microseconds(5);
 constexpr int PAUSES_PER_LOOK_AT_CLOCK = 16;
+// Taken from what a job has left, it is one chunk less.
+constexpr int64_t ONE_LESS = int64_t{1} << 32;
 
 void pause() {
 #if defined(__x86_64__)
@@ -41,18 +43,19 @@ void Job::open(int64_t chunks, Chunk work, void *context) noexcept {
     chunks_ = chunks;
     work_ = work;
     context_ = context;
-    left_.store(chunks, std::memory_order_release);
+    left_.store(chunks * ONE_LESS, std::memory_order_release);
 }
 
 void Job::take_chunks() noexcept {
-    for (int64_t left; (left = left_.fetch_sub(1, std::memory_order_acq_rel)) > 0;)
-        work_(context_, chunks_ - left);
+    for (int64_t was; (was = left_.fetch_sub(ONE_LESS, std::memory_order_acq_rel)) >= ONE_LESS;)
+        work_(context_, chunks_ - was / ONE_LESS - was % ONE_LESS);
 }
 
 bool Job::help() noexcept {
-    if (left_.load(std::memory_order_relaxed) <= 0) return false;
+    if (left_.load(std::memory_order_relaxed) < ONE_LESS) return false;
     helpers_.fetch_add(1, std::memory_order_acq_rel);
-    take_chunks();
+    for (int64_t was; (was = left_.fetch_sub(ONE_LESS - 1, std::memory_order_acq_rel)) >= ONE_LESS;)
+        work_(context_, chunks_ - 1 - was % ONE_LESS);
     if (helpers_.fetch_sub(1, std::memory_order_acq_rel) == 1) helpers_.notify_one();
     return true;
 }

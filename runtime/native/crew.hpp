@@ -25,6 +25,9 @@ namespace brimstone {
 //
 // A helper first counts itself in and then takes a chunk; the caller first finds that no chunk is
 // left and then that no helper is. So a helper who got a chunk is never missed.
+//
+// The caller takes chunks from the first on, helpers from the last on: what a thread has made it is
+// likely to read in the next job, too, out of its own caches.
 class alignas(128) Job {
   public:
     void open(int64_t chunks, Chunk work, void *context) noexcept;
@@ -33,7 +36,9 @@ class alignas(128) Job {
     void wait_for_helpers() noexcept;
 
   private:
-    std::atomic<int64_t> left_ = 0;  // below zero when threads looked for more
+    // In the upper half how many chunks are left, below zero when threads looked for more; in the
+    // lower one how many were taken from the last on.
+    std::atomic<int64_t> left_ = 0;
     std::atomic<uint32_t> helpers_ = 0;
     int64_t chunks_ = 0;
     Chunk work_ = nullptr;

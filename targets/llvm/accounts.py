@@ -20,7 +20,7 @@ from ..script import Host
 from .lower import lower
 from .machines import host as processor
 from .printer import print_llvm
-from .program import PAST_CACHES
+from .program import past_caches_from
 from .road import compile_step, fused
 from .schedules import chooser
 from .writer import Refused as NoInstruction
@@ -57,7 +57,7 @@ def refusal(func: Func) -> str:
 
 def _versions(funcs: Mapping[str, Func]) -> dict[str, str]:
     """What other versions of kernels are for."""
-    large = f"writes results of {PAST_CACHES >> 20} MiB or more past the caches"
+    large = f"writes results of {past_caches_from() >> 20} MiB or more past the caches"
     return {
         name: large
         for name, func in funcs.items()

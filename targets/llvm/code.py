@@ -17,7 +17,7 @@ from ...ir.errors import IRError
 from ...ir.func import Func, Module
 from ...ir.types import View
 from ...passes.collector import collector_paused
-from ...passes.past_caches import past_caches
+from ...passes.past_caches import past_caches, through_caches
 from ..notes import NOTES
 from .build import build, linked, object_ahead
 from .kernel import Kernel
@@ -45,7 +45,7 @@ class Code:
         self.refused = dict(refused)
         self._funcs = {func.name: func for func in module if _of_tiles(func)}
         self._kernels: dict[str, Kernel] = {}
-        self._past_caches: dict[tuple[str, tuple[int, ...]], Func | None] = {}
+        self._versions: dict[tuple[bool, str, tuple[int, ...]], Func | None] = {}
 
     def get(self, name: str) -> Kernel | None:
         """The kernel of that name; None if it has no code."""
@@ -57,13 +57,21 @@ class Code:
 
     def past_caches(self, name: str, arguments: tuple[int, ...]) -> Func | None:
         """The version of a kernel which writes these past the caches; None if there is none."""
-        key = (name, arguments)
-        if key not in self._past_caches:
-            made = past_caches(self._funcs[name], arguments) if name in self._funcs else None
+        return self._version(True, name, arguments)
+
+    def through_caches(self, name: str, arguments: tuple[int, ...]) -> Func | None:
+        """The version for these as large results that caches may hold; None if there is none."""
+        return self._version(False, name, arguments)
+
+    def _version(self, past: bool, name: str, arguments: tuple[int, ...]) -> Func | None:
+        key = (past, name, arguments)
+        if key not in self._versions:
+            make = past_caches if past else through_caches
+            made = make(self._funcs[name], arguments) if name in self._funcs else None
             if made is not None:
                 self._funcs[made.name] = made
-            self._past_caches[key] = made
-        return self._past_caches[key]
+            self._versions[key] = made
+        return self._versions[key]
 
     def __len__(self) -> int:
         return len(self._kernels)

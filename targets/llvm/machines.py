@@ -4,15 +4,17 @@ Comes in: nothing, or the processor that this runs on. Goes out: `CPU`s.
 Never: a size of any program.
 """
 
-import os
 import platform
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 
 from ...passes.machine import Machine
 from .library import llvm
 
 KIB = 1 << 10
+CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+"""Where Linux says how large the caches of a processor are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +73,8 @@ def host() -> CPU:
         triple=llvm().get_process_triple(),
         cpu=name,
         features=found.flatten(),
-        level1=_cache_size("SC_LEVEL1_DCACHE_SIZE", model.level1),
-        level2=_cache_size("SC_LEVEL2_CACHE_SIZE", model.level2),
+        level1=_cache_size(1) or model.level1,
+        level2=_cache_size(2) or model.level2,
         shared=SHARE if name.startswith(FAST_SHARED) else 0,
     )
 
@@ -84,7 +86,13 @@ def model_of(features: frozenset[str]) -> CPU:
     return next((model for model, wanted in WANTED.items() if features >= {*wanted}), SSE42)
 
 
-def _cache_size(name: str, otherwise: int) -> int:
-    """What the system says of a cache, if it does."""
-    known = name in os.sysconf_names
-    return (os.sysconf(name) if known else 0) or otherwise
+def _cache_size(level: int) -> int:
+    """How many bytes of data the cache of a level holds, as the system says; 0 if it does not."""
+    for cache_ in sorted(CACHES.glob("index*")):
+        try:
+            found, kind, size = [(cache_ / name).read_text() for name in ("level", "type", "size")]
+        except OSError:
+            continue
+        if int(found) == level and kind.strip() != "Instruction":
+            return int(size.strip().removesuffix("K")) * KIB
+    return 0

@@ -26,6 +26,7 @@ from ..target import dealt
 from .actions import PREPARE, Action, Actions, Memory, run
 from .code import Code, Foreseen
 from .kernel import Kernel, Layout
+from .machines import host as processor
 from .native import is_native
 from .segment import Segment
 from .whole import is_whole, plan_of, replaced_in
@@ -36,13 +37,22 @@ Ready = Call | Callable[[Pieces, tuple[int, ...] | None], Any]
 """What runs a step on arrays; it gives back arrays, held together or each alone, or dealt."""
 PREPARED_AT_MOST = 64
 """For so many sizes a step is kept ready; then those are let go for which that was made first."""
-PAST_CACHES = 8 << 20
-"""Results of so many bytes are not in a cache when they are read: a core has a few MiB of the one
-that all share. Of 4 MiB, as much is lost as is won of 12."""
-MAY_BE_LARGE = PAST_CACHES >> 7
+LARGE = 8 << 20
+"""Kernels with results of so many bytes have versions of their own."""
+LEVELS = 8
+"""And results that would fill so many level-2 caches are not in a cache when they are read: a core
+has a few MiB of the one that all share. Where these have 1 MiB (Zen 5), as much is lost of results
+of 4 MiB as is won of 12; where they have 2 (Intel), a layer norm of 12 MiB takes 1.06 ms past the
+caches and 0.90 through them, and of 16 MiB as long."""
+MAY_BE_LARGE = LARGE >> 7
 """And results of so many bytes may become as large, of a batch that is so many times another."""
 WORTH_FORESEEING = 4
 """For fewer kernels there need not be a helper, which takes some 100 MiB: they are soon made."""
+
+
+def past_caches_from() -> int:
+    """How many bytes a result has that goes past the caches."""
+    return max(LARGE, LEVELS * processor().level2)
 
 
 class Program:
@@ -201,8 +211,12 @@ class Preparation:
                 yield from self.foreseen(region)
 
     def _kernel(self, op: step.Launch) -> str:
-        large = self._large(op, PAST_CACHES)
-        version = self.program.code.past_caches(op.kernel, large) if large else None
+        large, code = self._large(op, LARGE), self.program.code
+        if not large:
+            return op.kernel
+        past = self._large(op, past_caches_from())
+        made = code.past_caches(op.kernel, past) if past else None
+        version = made or code.through_caches(op.kernel, large)
         return op.kernel if version is None else version.name
 
     def _large(self, op: step.Launch, least: int) -> tuple[int, ...]:

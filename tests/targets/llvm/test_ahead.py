@@ -148,7 +148,8 @@ def test_what_is_not_made_ahead_is_made_when_it_is_launched(
 def test_results_that_may_become_large(compiler: Compiler, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(program, "WORTH_FORESEEING", 1)
     monkeypatch.setattr(program, "MAY_BE_LARGE", 1 << 10)
-    monkeypatch.setattr(program, "PAST_CACHES", 1 << 13)
+    monkeypatch.setattr(program, "LARGE", 1 << 13)
+    monkeypatch.setattr(program, "past_caches_from", lambda: 1 << 13)
     func = kernel(lambda x: x + x, "n f32")
     small, large = step(func), step(func)
     for sizes in [{"n": 200}, {"n": 200}, {"n": 300}]:

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import brimstone as bs
+from brimstone.ir.printer import print_func
 from brimstone.passes.past_caches import past_caches
-from brimstone.targets.llvm import program
+from brimstone.targets.llvm import code, program
 from brimstone.targets.llvm.code import Code
 from brimstone.targets.llvm.lower import lower
 from brimstone.targets.llvm.machines import MODELS
@@ -41,7 +42,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         names.extend([] if found is None else [found.name])
         return found
 
-    monkeypatch.setattr(program, "PAST_CACHES", FEW)
+    monkeypatch.setattr(program, "LARGE", FEW)
+    monkeypatch.setattr(program, "past_caches_from", lambda: FEW)
     monkeypatch.setattr(Code, "past_caches", noted)
     yield names
 
@@ -87,6 +89,30 @@ def test_a_new_size_takes_another_version_once(asked: list[str]) -> None:
             x = RNG.standard_normal((rows, 64)).astype(np.float32)
             np.testing.assert_allclose(f(bs.asarray(x)).numpy(), np.tanh(x) + 1, atol=1e-6)
     assert len(set(asked)) == 1
+
+
+@pytest.mark.parametrize("rows", [100, 600])
+def test_what_caches_may_hold_is_written_through_them(
+    monkeypatch: pytest.MonkeyPatch, rows: int
+) -> None:
+    """Large results have a version that asks for what it reads, and the larger ones another one."""
+    made: list[str] = []
+    build = code.build
+
+    def noted(funcs: dict[str, Any]) -> Any:
+        made.extend([print_func(each) for each in funcs.values()])
+        return build(funcs)
+
+    monkeypatch.setattr(program, "LARGE", FEW)
+    monkeypatch.setattr(program, "past_caches_from", lambda: 4 * FEW)
+    monkeypatch.setattr(code, "build", noted)
+    x = RNG.standard_normal((rows, 64)).astype(np.float32)
+    with bs.device("cpu"):
+        found = bs.jit(lambda x: bs.atan(x) - 3)(bs.asarray(x)).numpy()
+    np.testing.assert_allclose(found, np.arctan(x) - 3, rtol=1e-5)
+    (text,) = made
+    assert "ahead: 2048" in text
+    assert ("past_caches: 1" in text) == (rows == 600)
 
 
 def test_small_results_beside_large_ones_stay(asked: list[str]) -> None:
