@@ -26,7 +26,8 @@ def few_func(
 ) -> Made:
     """The kernel in which a program makes a block of columns of all rows."""
     left, right = operands
-    width = right.lines * heading.schedule["beside"]
+    columns = heading.schedule["n"] * heading.schedule["beside"]
+    width = right.lines * max(columns // right.lines, 1)  # as much where blocks are wider
 
     def grid(local: Resize) -> Shape:
         rows = ceil_div(local(extent.m), left.lines)
