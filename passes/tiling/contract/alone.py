@@ -93,23 +93,23 @@ def alone_func(
     operands: tuple[Panels, Panels],
     extent: Extent,
     ending: Ending | Parts,
-    chunks: Callable[[Size], Size],
+    chunks: Callable[[Size, Size], Size],
 ) -> Made:
-    """The kernel, whose programs take so many chunks of panels, as the number of columns says, and
-    make parts where there are more."""
+    """The kernel, whose programs take so many chunks of panels, as the number of columns and the
+    size of k say, and make parts where there are more."""
     left, right = operands
     several = isinstance(ending, Parts)
 
     def grid(local: Resize) -> Shape:
-        parts = (
-            (ceil_div(local(extent.k), chunks(local(extent.n)) * left.chunk),) if several else ()
-        )
-        return (local(extent.batch), *parts)
+        if not several:
+            return (local(extent.batch),)
+        length = local(extent.k)
+        return (local(extent.batch), ceil_div(length, chunks(local(extent.n), length) * left.chunk))
 
     params = [*left.matrix.params, *right.matrix.params, *ending.params]
     writer = Writer(open_grid(heading, params, grid))
-    rooms = _rooms(writer, operands, chunks(writer.names.of(extent.n)))
-    step = chunks(extent.n) * left.chunk
+    rooms = _rooms(writer, operands, chunks(*map(writer.names.of, (extent.n, extent.k))))
+    step = chunks(extent.n, extent.k) * left.chunk
 
     def write() -> None:
         _write_alone(writer, operands, (extent.k, step), ending, rooms)
@@ -149,11 +149,13 @@ def chunks_alone(schedule: Schedule) -> int:
     return -(-schedule["chunk"] // schedule["k"])
 
 
-def chunks_of_parts(schedule: Schedule, columns: Size) -> Size:
-    """How many chunks of panels a program takes that makes a part: as many as are `near` of the
-    right operand, within limits."""
-    wanted = ceil_div(schedule["near"] // schedule["k"], maximum(columns, 1))
-    return minimum(maximum(wanted, chunks_alone(schedule) // 4), 2 * chunks_alone(schedule))
+def chunks_of_parts(schedule: Schedule, columns: Size, length: Size) -> Size:
+    """How many chunks of panels a program takes that makes a part of so long a k: as many as are
+    `near` of the right operand, within limits; or fewer, so that all parts are about as long."""
+    most = ceil_div(schedule["near"] // schedule["k"], maximum(columns, 1))
+    most = minimum(maximum(most, chunks_alone(schedule) // 4), 2 * chunks_alone(schedule))
+    whole = ceil_div(length, schedule["k"])
+    return maximum(ceil_div(whole, maximum(ceil_div(whole, most), 1)), 1)
 
 
 def _rooms(writer: Writer, operands: tuple[Panels, Panels], chunks: Size) -> tuple[Shape, Shape]:

@@ -228,7 +228,9 @@ class _Plan:
     def _made_alone(self) -> Made:
         """The same func, wherever sizes choose it."""
         heading, chunks = self.heading.plus("alone"), chunks_alone(self.schedule)
-        return alone_func(heading, self._blocks(), self.extent, self.ending, lambda _: chunks)
+        return alone_func(
+            heading, self._blocks(), self.extent, self.ending, lambda columns, length: chunks
+        )
 
     def _chunked(self, staging: Staging) -> None:
         """One program for each part of k, and the sum of what they make. Blocks are wider than
@@ -236,7 +238,7 @@ class _Plan:
         better, and what is packed is near."""
         extent, schedule = self.extent, self.schedule
         chunks = partial(chunks_of_parts, schedule)
-        count = ceil_div(extent.k, chunks(extent.n) * schedule["k"])
+        count = ceil_div(extent.k, chunks(extent.n, extent.k) * schedule["k"])
         parts = staging.room((count, extent.batch, extent.m, extent.n), extent.wide)
         ending = Parts(parts.shape, extent.wide)
 
