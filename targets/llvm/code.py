@@ -22,7 +22,7 @@ from ..notes import NOTES
 from .build import build, linked, object_ahead
 from .kernel import Kernel
 from .naming import name_of
-from .sharing import effort_of
+from .sharing import chunks_of, effort_of
 
 KNOWN_AT_MOST = 4096
 _KNOWN: dict[str, Any] = {}
@@ -116,7 +116,7 @@ class Code:
             self.refused[name] = str(found)
         else:
             func = self._funcs[name]
-            self._kernels[name] = Kernel.of(func, found, effort_of(func))
+            self._kernels[name] = Kernel.of(func, found, effort_of(func), chunks_of(func))
 
 
 def kernels_known() -> int:

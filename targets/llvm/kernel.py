@@ -52,21 +52,23 @@ class Asked(NamedTuple):
 
 
 class Kernel(NamedTuple):
-    """One kernel: its code, how much work a byte of its arrays is, what scratch memory it wants,
-    and which sizes that asks for."""
+    """One kernel: its code, how much work a byte of its arrays is, how many chunks each thread has
+    of a launch at most, what scratch memory it wants, and which sizes that asks for."""
 
     code: Any
     effort: int
+    chunks: int
     scratch: tuple[tuple[Size, DType], ...] = ()
     asked: tuple[Asked, ...] = ()
 
     @classmethod
-    def of(cls, func: Func, code: Any, effort: int) -> "Kernel":
+    def of(cls, func: Func, code: Any, effort: int, chunks: int) -> "Kernel":
         """The kernel of a tile func, by the address of its code."""
         allocated = [op for op in func.walk() if isinstance(op, tile.Scratch)]
         scratch = tuple([(prod(op.shape), op.dtype) for op in allocated])
         wanted = dict.fromkeys([symbol for count, _ in scratch for symbol in symbols(count)])
-        return cls(code, effort, scratch, tuple([_asked(func, symbol) for symbol in wanted]))
+        asked = tuple([_asked(func, symbol) for symbol in wanted])
+        return cls(code, effort, chunks, scratch, asked)
 
     def room(
         self, handed: Sequence[Layout | None], given: Mapping[Symbol, int]
@@ -92,7 +94,7 @@ class Kernel(NamedTuple):
         many; and how many bytes the arrays have."""
         first, second, third = (*grid, *[1] * (MAX_GRID_RANK - len(grid)))
         counts, size = (first, second, third), sum([each.bytes for each in handed if each])
-        axis, chunks = cut(size * self.effort, counts, threads)
+        axis, chunks = cut(size * self.effort, counts, threads, self.chunks)
         scratch, room = self.room(handed, given) if self.scratch else ((), 0)
         code = address_of(self.code)
         return Launch(code, *slots, counts, axis, chunks, scratch, room), size

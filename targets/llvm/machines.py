@@ -90,9 +90,10 @@ def _cache_size(level: int) -> int:
     """How many bytes of data the cache of a level holds, as the system says; 0 if it does not."""
     for cache_ in sorted(CACHES.glob("index*")):
         try:
-            found, kind, size = [(cache_ / name).read_text() for name in ("level", "type", "size")]
-        except OSError:
+            texts = [(cache_ / name).read_text().strip() for name in ("level", "type", "size")]
+            found, kind, kibibytes = int(texts[0]), texts[1], int(texts[2].removesuffix("K"))
+        except (OSError, ValueError):
             continue
-        if int(found) == level and kind.strip() != "Instruction":
-            return int(size.strip().removesuffix("K")) * KIB
+        if found == level and kind != "Instruction":
+            return kibibytes * KIB
     return 0

@@ -33,7 +33,9 @@ def test_caches_are_as_large_as_the_system_says(linux: Path) -> None:
     assert (found.level1, found.level2) == (48 << 10, 2048 << 10)
 
 
-def test_a_system_that_says_nothing(linux: Path) -> None:
+@pytest.mark.parametrize("said", [[], [(2, "Unified", "much"), (1, "Data", "")]])
+def test_a_system_that_says_nothing(linux: Path, said: list[tuple[int, str, str]]) -> None:
+    caches(linux, *said)
     found = machines.host.__wrapped__()
     model = machines.MODELS[found.name]
     assert (found.level1, found.level2) == (model.level1, model.level2)

@@ -14,7 +14,7 @@ from brimstone.runtime.host import Host
 from brimstone.runtime.steps import prepare
 from brimstone.targets.llvm import sharing
 from brimstone.targets.llvm.road import compile_step
-from brimstone.targets.llvm.sharing import CHUNKS, LEAST, WORTH, cut
+from brimstone.targets.llvm.sharing import CHUNKS, LEAST, PRODUCTS, WORTH, cut
 from kit.agreement import dtype_of, program, trials
 from kit.loops import same_bits
 from kit.played import played
@@ -35,7 +35,8 @@ def smallest(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (LEAST * 100, (1000, 1, 1), 1, (0, 1)),
         (LEAST * WORTH - 1, (1000, 1, 1), 2, (0, 1)),
-        (LEAST * WORTH, (1000, 1, 1), 2, (0, 2 * CHUNKS)),
+        (LEAST * WORTH, (1000, 1, 1), 2, (0, WORTH)),
+        (LEAST * 100, (1000, 1, 1), 2, (0, 2 * CHUNKS)),
         (LEAST * WORTH, (1000, 1, 1), 99, (0, WORTH)),
         (LEAST * 100, (3, 1, 1), 2, (0, 3)),
         (LEAST * 100, (1, 1, 1), 2, (0, 1)),
@@ -50,6 +51,11 @@ def test_a_launch_is_cut_where_it_is_worth_it(
     work: int, grid: tuple[int, ...], threads: int, expected: tuple[int, int]
 ) -> None:
     assert cut(work, grid, threads) == expected
+
+
+def test_products_are_cut_into_fewer() -> None:
+    """Each chunk of one reads all of the right operand."""
+    assert cut(LEAST * 100, (1000, 1, 1), 2, PRODUCTS) == (0, 2 * PRODUCTS)
 
 
 def results(module: Module, host: Host, arguments: Any) -> tuple[Any, ...]:
