@@ -254,3 +254,16 @@ def test_threads_of_training_are_timed_and_held_to_what_each_does_alone() -> Non
 
     with bs.device("cpu"):
         assert not threads.same_bits([*trainings, Forgetful((6, 8, 3), 4, 0)], 3)
+
+
+def test_all_of_a_transformer_is_machine_code() -> None:
+    """Also products along axes that were merged, whose sizes no array has alone."""
+    from benchmarks.transformer import slopes
+
+    with bs.device("cpu"):
+        function, arguments = slopes(1, 64, 2, 64, 2, 16)
+        step = bs.jit(function)
+        bs.sync(step(*arguments))
+        told = str(step.explain(*arguments))
+    assert "machine code" in told
+    assert "interpreted" not in told

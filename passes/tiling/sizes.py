@@ -106,11 +106,16 @@ class Sizes:
         if isinstance(size, Symbol):
             return self._multiple(size) is not None
         if not isinstance(size, Atom):
-            return all(self.knows(atom) for atoms in size.terms for atom in atoms)
+            return all(self._has(atoms) or all(map(self.knows, atoms)) for atoms in size.terms)
         parts = size.parts
         if size.recipe[0] is ceil_div:
             parts = parts[0] + parts[1] - 1, parts[1]
         return all(map(self.knows, parts))
+
+    def _has(self, atoms: tuple[Size, ...]) -> bool:
+        """Whether an array has the size that several are together, as where axes were merged."""
+        whole = prod(atoms)
+        return len(atoms) > 1 and any(whole is each for x in self.params for each in x.shape)
 
     def _extent(self, size: Size) -> AnyValue | None:
         for param, view in zip(self.params, self.views, strict=True):
@@ -146,7 +151,7 @@ class Sizes:
         return self._folded(KINDS[function], [self.scalar(part) for part in size.parts])
 
     def _product(self, by: int, atoms: tuple[Size, ...]) -> AnyValue:
-        if prod(atoms) in self.known:
+        if self._has(atoms) or prod(atoms) in self.known:
             atoms = (prod(atoms),)
         factors = [self.scalar(atom) for atom in atoms]
         if by != 1 or not factors:

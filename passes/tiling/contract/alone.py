@@ -88,28 +88,53 @@ class Alone:
         pack_block(writer, panels, self.sources[side], places, self.rooms[side], where)
 
 
+@dataclass(frozen=True, slots=True)
+class Chunks:
+    """How many chunks of panels the programs take that share a k, or the one that has all of it."""
+
+    schedule: Schedule
+
+    @property
+    def alone(self) -> int:
+        """So many at most has a program that makes a product alone."""
+        return -(-self.schedule["chunk"] // self.schedule["k"])
+
+    def most(self, columns: Size) -> Size:
+        """As many as are `near` of a right operand of so many columns, within limits."""
+        near = ceil_div(self.schedule["near"] // self.schedule["k"], maximum(columns, 1))
+        return minimum(maximum(near, self.alone // 4, 1), 2 * self.alone)
+
+    def each(self, columns: Size, length: Size) -> Size:
+        """Or fewer, so that all parts of so long a k are about as long."""
+        whole = ceil_div(length, self.schedule["k"])
+        return maximum(ceil_div(whole, maximum(ceil_div(whole, self.most(columns)), 1)), 1)
+
+
 def alone_func(
     heading: Heading,
     operands: tuple[Panels, Panels],
     extent: Extent,
     ending: Ending | Parts,
-    chunks: Callable[[Size, Size], Size],
+    chunks: Chunks,
 ) -> Made:
-    """The kernel, whose programs take so many chunks of panels, as the number of columns and the
-    size of k say, and make parts where there are more."""
+    """The kernel, whose programs take so many chunks of panels, and make parts where there are
+    more."""
     left, right = operands
+    columns = right.matrix.sizes[Role.FREE]
     several = isinstance(ending, Parts)
 
     def grid(local: Resize) -> Shape:
         if not several:
             return (local(extent.batch),)
         length = local(extent.k)
-        return (local(extent.batch), ceil_div(length, chunks(local(extent.n), length) * left.chunk))
+        step = chunks.each(local(columns), length) * left.chunk
+        return (local(extent.batch), ceil_div(length, step))
 
     params = [*left.matrix.params, *right.matrix.params, *ending.params]
     writer = Writer(open_grid(heading, params, grid))
-    rooms = _rooms(writer, operands, chunks(*map(writer.names.of, (extent.n, extent.k))))
-    step = chunks(extent.n, extent.k) * left.chunk
+    named = writer.names.of(columns)
+    rooms = _rooms(operands, named, chunks.most(named) if several else chunks.alone)
+    step = chunks.each(columns, extent.k) * left.chunk
 
     def write() -> None:
         _write_alone(writer, operands, (extent.k, step), ending, rooms)
@@ -144,22 +169,7 @@ def _write_alone(
     program.multiply(lead, partial(ending.store, writer, writer.views[behind:]))
 
 
-def chunks_alone(schedule: Schedule) -> int:
-    """How many chunks of panels a program takes at most that makes a product alone."""
-    return -(-schedule["chunk"] // schedule["k"])
-
-
-def chunks_of_parts(schedule: Schedule, columns: Size, length: Size) -> Size:
-    """How many chunks of panels a program takes that makes a part of so long a k: as many as are
-    `near` of the right operand, within limits; or fewer, so that all parts are about as long."""
-    most = ceil_div(schedule["near"] // schedule["k"], maximum(columns, 1))
-    most = minimum(maximum(most, chunks_alone(schedule) // 4), 2 * chunks_alone(schedule))
-    whole = ceil_div(length, schedule["k"])
-    return maximum(ceil_div(whole, maximum(ceil_div(whole, most), 1)), 1)
-
-
-def _rooms(writer: Writer, operands: tuple[Panels, Panels], chunks: Size) -> tuple[Shape, Shape]:
+def _rooms(operands: tuple[Panels, Panels], columns: Size, chunks: Size) -> tuple[Shape, Shape]:
     """The shapes of memory for one panel of the left operand, and for all of the right one."""
     left, right = operands
-    panels: Size = ceil_div(writer.names.of(right.matrix.sizes[Role.FREE]), right.lines)
-    return (1, chunks, *left.block), (panels, chunks, *right.block)
+    return (1, chunks, *left.block), (ceil_div(columns, right.lines), chunks, *right.block)

@@ -27,7 +27,7 @@ from ..stages import tile_kernel
 from ..staging import Staging
 from ..writer import Made
 from .adding import adding_func
-from .alone import alone_func, chunks_alone, chunks_of_parts
+from .alone import Chunks, alone_func
 from .computed import Computed, computed_operand
 from .dots import dots_func
 from .ending import Ending, Parts, ending_of
@@ -112,7 +112,7 @@ class _Plan:
         extent, schedule = self.extent, self.schedule
 
         def small(staging: Staging) -> None:
-            alone = chunks_alone(schedule) * schedule["k"]
+            alone = Chunks(schedule).alone * schedule["k"]
             staging.choose(extent.k, alone + 1, self._chunked, self._alone)
 
         def many(staging: Staging) -> None:
@@ -227,18 +227,16 @@ class _Plan:
     @cached_property
     def _made_alone(self) -> Made:
         """The same func, wherever sizes choose it."""
-        heading, chunks = self.heading.plus("alone"), chunks_alone(self.schedule)
-        return alone_func(
-            heading, self._blocks(), self.extent, self.ending, lambda columns, length: chunks
-        )
+        heading, chunks = self.heading.plus("alone"), Chunks(self.schedule)
+        return alone_func(heading, self._blocks(), self.extent, self.ending, chunks)
 
     def _chunked(self, staging: Staging) -> None:
         """One program for each part of k, and the sum of what they make. Blocks are wider than
         those of other products, and lower, where there are as many columns: few rows fill them
         better, and what is packed is near."""
         extent, schedule = self.extent, self.schedule
-        chunks = partial(chunks_of_parts, schedule)
-        count = ceil_div(extent.k, chunks(extent.n, extent.k) * schedule["k"])
+        chunks = Chunks(schedule)
+        count = ceil_div(extent.k, chunks.each(extent.n, extent.k) * schedule["k"])
         parts = staging.room((count, extent.batch, extent.m, extent.n), extent.wide)
         ending = Parts(parts.shape, extent.wide)
 
