@@ -54,11 +54,12 @@ class Kernel:
         objects = [compile_text(print_llvm([func], machine), machine)]
         self.code = load(objects, ["kernel"])["kernel"]
         self.grid = FFI.new("int64_t[]", [1, 1, 1])
+        self.range = FFI.new("int64_t[]", [0, 1, 0, 1, 0, 1])
 
     def __call__(self, x: Array, out: Array) -> None:
         """out = function(x)"""
         slots = FFI.new("uint64_t[]", [x.ctypes.data, out.ctypes.data, x.size])
-        self.code(slots, self.grid, 0, 1)
+        self.code(slots, self.grid, self.range)
 
 
 def reference(kind: str) -> Any:

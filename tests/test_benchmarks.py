@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import brimstone as bs
+from brimstone.targets.llvm.machines import host
 
 ROOT = Path(__file__).resolve().parents[1]
 PEERS = [name for name in ("numpy", "torch", "jax") if find_spec(name)]
@@ -127,6 +128,22 @@ def test_what_was_enqueued_is_checked() -> None:
     assert descent(bs.jit, bs.asarray, 3)() > 0
     with pytest.raises(AssertionError, match="not equal"):
         descent(halving, np.asarray, 3)()
+
+
+def test_quotients_closest_to_a_middle_are_those_of_division() -> None:
+    from benchmarks.every_quotient import HIGH, LOW, Rows, close_numerators, wrong
+
+    y = np.array(
+        [LOW, LOW + 1, LOW + 2, LOW + 12, HIGH - 3, HIGH - 1, *range(9_999_000, 9_999_500)]
+    )
+    tried, differ = wrong(Rows(host()), y)
+    assert tried > 5 * len(y)
+    assert differ == 0
+    x = close_numerators(y)
+    quotients = x / y[:, None]
+    last_place = np.spacing(quotients.astype(np.float32))
+    from_a_middle = np.abs(quotients / last_place % 1 - 0.5)
+    assert (from_a_middle[x != y[:, None]] < 2e-6).all()
 
 
 def halving(function: Any) -> Any:

@@ -18,6 +18,7 @@ from ..machine import Machine
 from .narrow import NARROW, converted, copy_sign, with_other_sign, without_sign
 from .pairs import join_pairs
 from .powers import whole_power
+from .quotients import share_reciprocals
 from .table import BINARY, UNARY
 from .terms import Sheet, Term
 
@@ -27,6 +28,7 @@ __all__ = ["expand"]
 def expand(func: Func, machine: Machine) -> None:
     """Replace every op that machines have no instruction for."""
     join_pairs(func, machine)
+    share_reciprocals(func, machine)
     for op in list(func.walk()):
         rule = RULES.get(op.__class__)
         if rule is None or op.block is None:
