@@ -5,7 +5,7 @@ is at most another, from the grid, the bounds of loops and the facts of views.
 Never: a guess; None where nothing is known.
 """
 
-from typing import Any
+from typing import Any, cast
 
 from ..ir import tile
 from ..ir.dims import DimError, Size, Symbol, ceil_div, interval, maximum, minimum, symbols
@@ -61,9 +61,11 @@ class Ranges:
         return [*found.values()]
 
     def of(self, value: AnyValue) -> Size | None:
-        """The dim that a scalar is."""
+        """The dim that a scalar is. What is the size of a part of a view is one in any case, and it
+        is not negative."""
         if value not in self.dims:
-            self.dims[value] = self._find(value)
+            found = self._find(value)
+            self.dims[value] = self._symbol() if found is None and _is_size(value) else found
         return self.dims[value]
 
     def sizes_of(self, view: AnyValue) -> tuple[Size, ...]:
@@ -80,17 +82,10 @@ class Ranges:
     def _sizes(self, view: AnyValue) -> tuple[Size, ...]:
         owner = view.owner
         if isinstance(owner, tile.View):
-            return tuple([self._size(value) for value in owner.sizes])
+            return tuple([cast(Size, self.of(value)) for value in owner.sizes])
         stated = view.type.facts.get("size")
         unknown = tuple([self._symbol() for _ in range(view.type.rank)])
         return unknown if stated is None else stated
-
-    def _size(self, value: AnyValue) -> Size:
-        """The dim of what is the size of a part of a view, and so is not negative."""
-        found = self.of(value)
-        if found is None:
-            found = self.dims[value] = self._symbol()
-        return found
 
     def _symbol(self) -> Symbol:
         self.symbols += 1
@@ -158,3 +153,7 @@ class Ranges:
                 return None
         low, high = interval(found)
         return found if low > -WRAPS and high < WRAPS else None
+
+
+def _is_size(value: AnyValue) -> bool:
+    return any(isinstance(use, tile.View) and value in use.sizes for use in value.uses)

@@ -106,8 +106,8 @@ class Sums:
 
         def body(at: AnyValue, sums: AnyValue) -> list[AnyValue]:
             left = program.load(weights, [zero, program.multiply(at, chunk)], lines, chunk)
-            rows = program.load(panel, [at, zero, zero], 1, chunk, self.step)
-            rows = program.reshape(rows, chunk, self.step)
+            piece = program.inner(panel, [at], chunk, self.step)
+            rows = program.load(piece, [zero, zero], chunk, self.step)
             return [program.emit(tile.Dot, left, rows, sums)]
 
         flat = program.reshape(start, lines, self.step)

@@ -5,16 +5,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from brimstone.ir import loop
 from brimstone.ir.func import Func, Module
 from brimstone.ir.interpreter import interpret
+from brimstone.ir.values import Op
 from brimstone.passes.differentiate import vjp
 from brimstone.passes.fuse import fuse
 from brimstone.passes.tiling import tile
 from brimstone.runtime.host import shared_host
 from brimstone.targets.llvm import road
 from brimstone.targets.llvm.lower import lower
-from brimstone.targets.llvm.machines import MODELS
-from brimstone.targets.llvm.schedules import chooser
+from brimstone.targets.llvm.machines import CPU, MODELS
+from brimstone.targets.llvm.schedules import BLOCKS, chooser
 from kit.attentions import arguments, attention
 from kit.played import played
 
@@ -69,3 +71,30 @@ def test_every_machine_has_code_of_it(model: str) -> None:
     for name in made.kernels:
         if "attention" in name and "pack" not in name:
             assert lower(made.module[name], machine)
+
+
+@pytest.mark.parametrize("change", ["cap", "causal"])
+def test_products_neither_branch_nor_copy(change: str) -> None:
+    """Two forward, three for the gradient of queries and four for those of keys and values."""
+    machine = MODELS["avx512"]
+    made = tile(fuse(with_gradients(attention(change, "f32"))).module, chooser(machine))
+    products: list[list[str]] = []
+    for name in made.kernels:
+        if "attention" in name and "pack" not in name:
+            ops = [*lower(made.module[name], machine).walk()]
+            bodies = [list(op.body) for op in ops if isinstance(op, loop.For)]
+            steps = [body for body in bodies if is_product(body, machine)]
+            products += [[op.name for op in body] for body in steps]
+    assert len(products) == 9
+    for names in products:
+        assert set(names) <= {
+            "loop.constant", "loop.binary", "loop.load", "loop.splat", "loop.load_vector",
+            "loop.fma", "yield",
+        }  # fmt: skip
+
+
+def is_product(body: list[Op], machine: CPU) -> bool:
+    """Whether a loop adds to all sums of a block in registers, by a number of each of its rows."""
+    rows, vectors = BLOCKS[machine.name]
+    sums = sum(isinstance(op, loop.FusedMultiplyAdd) for op in body)
+    return sums >= rows * vectors and sum(isinstance(op, loop.Load) for op in body) >= rows
