@@ -106,7 +106,9 @@ def table_of(profile: Any, kinds: Mapping[str, str], case: Case, steps: int) -> 
     sums: dict[str, list[float]] = {}
     for row in profile.rows():
         if row.kind == "kernel":
-            kind = kinds.get(row.name, CHECKS if row.name.startswith("step.") else OTHER)
+            kind = kinds.get(
+                row.name.split(" + ")[0], CHECKS if row.name.startswith("step.") else OTHER
+            )
             total = sums.setdefault(kind, [0.0, 0.0, 0.0])
             for at, each in enumerate((row.seconds, row.count, row.bytes)):
                 total[at] += each / steps

@@ -26,12 +26,13 @@ class Indices(NamedTuple):
 class Actions:
     """Those of one script, of the step called `name`."""
 
-    __slots__ = ("__weakref__", "_bytes", "_indices", "_ops", "name")
+    __slots__ = ("__weakref__", "_bytes", "_indices", "_joined", "_ops", "name")
 
     def __init__(self, name: str) -> None:
         self.name = name
         self._ops, self._bytes = list[Op](), list[int]()
         self._indices: dict[int, Indices] = {}
+        self._joined: dict[int, list[Op]] = {}
 
     def __len__(self) -> int:
         return len(self._ops)
@@ -46,11 +47,17 @@ class Actions:
         self._ops.append(op)
         self._bytes.append(bytes)
 
+    def join(self, op: Op, bytes: int) -> None:
+        """The last action also is this op's, and reads and writes so many bytes more."""
+        self._joined.setdefault(len(self._ops) - 1, []).append(op)
+        self._bytes[-1] += bytes
+
     def said(self, action: int) -> Said:
-        """What an action is."""
-        op = self._ops[action]
-        name = op.kernel if isinstance(op, step.Launch) else op.name
-        return Said(name, str(op.location), self._bytes[action])
+        """What an action is; of several ops, the names of all."""
+        ops = [self._ops[action], *self._joined.get(action, ())]
+        names = [op.kernel if isinstance(op, step.Launch) else op.name for op in ops]
+        lines = dict.fromkeys([str(op.location) for op in ops])
+        return Said(" + ".join(names), ", ".join(lines), self._bytes[action])
 
     def failed(self, failure: Failure) -> Exception:
         """The error where an index names no place, or a kernel cannot have what it needs while it

@@ -22,7 +22,6 @@ from ...ir.tile.ids import MAX_GRID_RANK
 from ...ir.types import View
 from ..script import ALIGNMENT, Launch
 from .load import FFI
-from .sharing import cut
 
 Shape = tuple[int, ...]
 
@@ -88,16 +87,13 @@ class Kernel(NamedTuple):
         handed: Sequence[Layout | None],
         grid: Sequence[int],
         given: Mapping[Symbol, int],
-        threads: int,
     ) -> tuple[Launch, int]:
-        """A launch that is handed these arrays and numbers in slots, from the first one on and so
-        many; and how many bytes the arrays have."""
+        """A launch in one chunk that is handed these arrays and numbers in slots, from the first
+        one on and so many; and how many bytes the arrays have."""
         first, second, third = (*grid, *[1] * (MAX_GRID_RANK - len(grid)))
         counts, size = (first, second, third), sum([each.bytes for each in handed if each])
-        axis, chunks = cut(size * self.effort, counts, threads, self.chunks)
         scratch, room = self.room(handed, given) if self.scratch else ((), 0)
-        code = address_of(self.code)
-        return Launch(code, *slots, counts, axis, chunks, scratch, room), size
+        return Launch(address_of(self.code), *slots, counts, 0, 1, scratch, room), size
 
 
 def _asked(func: Func, symbol: Symbol) -> Asked:

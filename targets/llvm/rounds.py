@@ -153,5 +153,5 @@ def _round(writing: "Writing", body: Block, times: int) -> int:
 
 def _lead(writing: "Writing", action: int) -> None:
     """Let an action lead to the next one that is written."""
-    actions = writing.script.actions
+    actions, writing.latest = writing.script.actions, None
     actions[action] = actions[action]._replace(number=writing.position - action)

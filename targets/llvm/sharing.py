@@ -89,9 +89,9 @@ def is_shared(work: int) -> bool:
 
 
 def cut(work: int, grid: Sequence[int], threads: int, each: int = CHUNKS) -> tuple[int, int]:
-    """The axis and the number of chunks of a launch, which is as much work as so many bytes: at
-    most so many for `each` thread."""
-    if threads == 1 or prod(grid) < 2 or not is_shared(work):
+    """The axis and the number of chunks of a launch that threads share, which is as much work as so
+    many bytes: at most so many for `each` thread."""
+    if threads == 1 or prod(grid) < 2:
         return 0, 1
     wanted = min(work // LEAST, threads * each)
     enough = [axis for axis, count in enumerate(grid) if count >= wanted]

@@ -8,7 +8,7 @@ place.
 Never: an op of which only Python knows what it does.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -19,13 +19,15 @@ from ...ir import step
 from ...ir.dtypes import SIGNED
 from ...ir.types import Scalar
 from ...ir.values import AnyValue, Op
+from ...passes.touched import owner_of
 from ..script import Act, Kind, NoMemory, Place, Script
 from .about import Actions, Indices
 from .actions import Memory
 from .kernel import Layout
 from .native import all_of
 from .rounds import Base, Rounds, Strides, write_branch, write_loop, write_while
-from .sharing import is_shared
+from .sharing import cut, is_shared
+from .together import Launched, Range, Together, are_apart
 
 if TYPE_CHECKING:
     from .program import Preparation
@@ -52,6 +54,7 @@ class Writing:
         self.about, self.work = Actions(preparation.module.main.name), 0
         self.script, self.rounds = Script([], [], [], self.about), Rounds()
         self.addresses = {value: number for number, value in enumerate(inputs, ARENA + 1)}
+        self.latest: Together | None = None
         self.made = list[AnyValue]()
         self.gone: list[int] = []
         self.views: list[Callable[[Memory], None]] = []
@@ -118,9 +121,9 @@ class Writing:
             self.views.append(partial(_keep, preparation.place(op.size), size))
 
     def launch(self, op: step.Launch) -> None:
-        """All groups at once."""
+        """All groups at once, and with those of the launch before where that is of use."""
         preparation, first = self.preparation, len(self.script.launches)
-        kernel, threads, size = preparation.code(op), preparation.host.count, 0
+        kernel, launched = preparation.code(op), list[Launched]()
         assert kernel is not None
         for group in op.each:
             grid = [preparation.size(each) for each in group.grid]
@@ -129,17 +132,59 @@ class Writing:
             slot = len(self.slots)
             handed = [self._hand(value) for value in (*group.reads, *group.writes)]
             slots = slot, len(self.slots) - slot
-            launch, bytes_ = kernel.launch(slots, handed, grid, preparation.sizes, threads)
+            launch, bytes_ = kernel.launch(slots, handed, grid, preparation.sizes)
             self.script.launches.append(launch)
-            size += bytes_
-        count = len(self.script.launches) - first
-        if count:
-            shared = threads > 1 and is_shared(size * kernel.effort)
-            work = size * max(kernel.effort, 1)
-            is_long = is_shared(work)
-            self.work += work
-            kind = Kind.SHARE if shared else Kind.ALONE
-            self.act(op, Act(kind, first, count, int(is_long)), size)
+            launched.append(Launched(kernel, launch.grid, bytes_))
+        if launched:
+            self._launch(op, Together(first, [op], launched))
+
+    def _launch(self, op: step.Launch, these: Together) -> None:
+        """The action of launches, or one more part of the one before."""
+        threads, before = self.preparation.host.count, self.latest
+        self.work += these.work
+        joins = threads > 1 and before is not None and self._joins(before, these)
+        made = before.with_next(these) if joins and before is not None else these
+        shared = threads > 1 and is_shared(made.shared)
+        if shared:
+            launches = self.script.launches
+            for number, each in enumerate(made.launches, made.first):
+                axis, chunks = cut(each.shared, each.grid, threads, each.kernel.chunks)
+                launches[number] = launches[number]._replace(axis=axis, chunks=chunks)
+        kind = Kind.SHARE if shared else Kind.ALONE
+        act = Act(kind, made.first, len(made.launches), int(is_shared(made.work)))
+        if joins:
+            self.script.actions[-1] = act
+            self.about.join(op, these.bytes)
+        else:
+            self.act(op, act, these.bytes)
+        self.latest = made
+
+    def _joins(self, before: Together, these: Together) -> bool:
+        """Whether threads gain by sharing both, and neither touches what the other one writes."""
+        if not before.gains(these):
+            return False
+        read, written, reads, writes = (
+            [each for op in ops for each in self._ranges(getattr(op, touched))]
+            for ops in (before.ops, these.ops)
+            for touched in ("reads", "writes")
+        )
+        return are_apart(written, [*reads, *writes]) and are_apart(read, writes)
+
+    def _ranges(self, values: Sequence[AnyValue]) -> Iterator[Range]:
+        """The memory of arrays: all that they may be, where they follow a loop or where their parts
+        are not known here."""
+        for value in values:
+            if isinstance(value.type, Scalar):
+                continue
+            root, begin, strides = self.root(value)
+            owner, end = owner_of(root), begin + self.bytes(value)
+            if strides or root is not owner:
+                begin, end = 0, self.bytes(owner)
+            start = self.offsets.get(owner)
+            if start is None:
+                yield Range(owner, begin, end)
+            else:
+                yield Range(ARENA, start + begin, start + end)
 
     def copy(self, op: step.Copy) -> None:
         """Bytes, from an array to another one."""
@@ -180,6 +225,7 @@ class Writing:
 
     def act(self, op: Op, act: Act, bytes: int = 0, indices: Indices | None = None) -> int:
         """One action more; its number."""
+        self.latest = None
         self.script.actions.append(act)
         self.about.add(op, bytes, indices)
         return self.position - 1

@@ -14,7 +14,7 @@ from brimstone.runtime.host import Host
 from brimstone.runtime.steps import prepare
 from brimstone.targets.llvm import sharing
 from brimstone.targets.llvm.road import compile_step
-from brimstone.targets.llvm.sharing import CHUNKS, LEAST, PRODUCTS, WORTH, cut
+from brimstone.targets.llvm.sharing import CHUNKS, LEAST, PRODUCTS, WORTH, cut, is_shared
 from kit.agreement import dtype_of, program, trials
 from kit.loops import same_bits
 from kit.played import played
@@ -34,7 +34,7 @@ def smallest(monkeypatch: pytest.MonkeyPatch) -> None:
     ("work", "grid", "threads", "expected"),
     [
         (LEAST * 100, (1000, 1, 1), 1, (0, 1)),
-        (LEAST * WORTH - 1, (1000, 1, 1), 2, (0, 1)),
+        (LEAST * 2 - 1, (1000, 1, 1), 2, (0, 1)),
         (LEAST * WORTH, (1000, 1, 1), 2, (0, WORTH)),
         (LEAST * 100, (1000, 1, 1), 2, (0, 2 * CHUNKS)),
         (LEAST * WORTH, (1000, 1, 1), 99, (0, WORTH)),
@@ -47,10 +47,15 @@ def smallest(monkeypatch: pytest.MonkeyPatch) -> None:
         (0, (40, 1000, 1), 2, (0, 1)),
     ],
 )
-def test_a_launch_is_cut_where_it_is_worth_it(
+def test_a_launch_is_cut_into_chunks_of_some_work(
     work: int, grid: tuple[int, ...], threads: int, expected: tuple[int, int]
 ) -> None:
     assert cut(work, grid, threads) == expected
+
+
+def test_threads_share_what_is_worth_waking_one_for() -> None:
+    assert is_shared(LEAST * WORTH)
+    assert not is_shared(LEAST * WORTH - 1)
 
 
 def test_products_are_cut_into_fewer() -> None:
