@@ -125,8 +125,8 @@ class MultiHeadAttention(Module):
             found = self.remember(key, value)
             return self._heads(QUERY, query), found.key, found.value
         self._check(query, self.embed_dim)
-        parts = chunk(linear(query, weight, bias), 3, -1)
-        queries, keys, values = [self._split(part) for part in parts]
+        whole = self._split(linear(query, weight, bias), 3 * self.num_heads)
+        queries, keys, values = chunk(whole, 3, 1)
         return queries, keys, values
 
     def _heads(self, place: int, x: Tensor) -> Tensor:
@@ -135,12 +135,14 @@ class MultiHeadAttention(Module):
         whole, bias = self.in_proj_weight, self.in_proj_bias
         apart: Any = (self.q_proj_weight, self.k_proj_weight, self.v_proj_weight)
         weight = apart[place] if whole is None else chunk(whole, 3)[place]
-        return self._split(linear(x, weight, None if bias is None else chunk(bias, 3)[place]))
+        return self._split(
+            linear(x, weight, None if bias is None else chunk(bias, 3)[place]), self.num_heads
+        )
 
-    def _split(self, x: Tensor) -> Tensor:
+    def _split(self, x: Tensor, heads: int) -> Tensor:
         """A sequence as users lay it out -> [batch, heads, length, size]"""
         batched = x[None] if x.ndim == 2 else x if self.batch_first else swapaxes(x, 0, 1)
-        return split_heads(batched, self.num_heads)
+        return split_heads(batched, heads)
 
     def _laid_out(self, x: Tensor, rank: int) -> Tensor:
         """[batch, length, embed_dim] -> as the queries were laid out."""

@@ -2,7 +2,8 @@
 
 Comes in: a func that is to be fused. Goes out: the same, in which a part or the reverse of a value
 that nobody else wants whole is computed from parts of the operands.
-Never: a part of what somebody wants whole, which would be computed twice.
+Never: a part of what somebody wants whole, which would be computed twice; nor one of what a
+contraction makes whole on its way.
 """
 
 from typing import Any
@@ -23,13 +24,15 @@ from .graph import MAPS
 _LEFT = ("left", "left_batch", "left_contract")
 
 Moving = tensor.Slice | tensor.Flip
+MOST_OPS_BEHIND = 16
+"""So many maps behind a contraction are looked at."""
 
 
 @rewrite(tensor.Slice, tensor.Flip)
 def move_before_map(op: Moving, rewriter: Rewriter) -> AnyValue | None:
     """slice(f(x, y)) -> f(slice(x), slice(y)), when only such parts of f(x, y) are read"""
     inner = op.x.op
-    if not isinstance(inner, MAPS) or not _only_for(op):
+    if not isinstance(inner, MAPS) or not _only_for(op) or _ends_contraction(inner):
         return None
     rewriter.covers(inner)
     operands = tuple([_again(op, rewriter, operand) for operand in inner.operands])
@@ -153,6 +156,23 @@ def _only_for(op: Moving) -> bool:
     """Whether what an op moves is read by nothing but slices, or by the op alone."""
     readers = op.x.uses
     return len(readers) == 1 or all(isinstance(each, tensor.Slice) for each in readers)
+
+
+def _ends_contraction(op: Op) -> bool:
+    """Whether a contraction makes what a map computes from, and nothing else: then its kernel does
+    the map on the way, and parts of what it makes are read from memory in any case."""
+    pending, seen = [op], 0
+    while pending and seen < MOST_OPS_BEHIND:
+        seen += 1
+        for operand in pending.pop().operands:
+            maker = operand.op
+            if len(operand.uses) > 1 or maker is None:
+                continue
+            if isinstance(maker, tensor.Contract):
+                return True
+            if isinstance(maker, MAPS):
+                pending.append(_as_tensor_op(maker))
+    return False
 
 
 def _again(op: Moving, rewriter: Rewriter, x: AnyValue) -> AnyValue:

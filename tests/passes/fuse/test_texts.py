@@ -333,3 +333,24 @@ def test_every_intermediate_is_freed_once() -> None:
         assert {*made} == {*freed, *viewed, *main.results} - {*main.arguments}
         assert len(freed) == len({*freed})
         assert not {*freed} & {*viewed, *main.results}
+
+
+WEIGHTED = f"%x: {ROWS}, %w: tensor<[m, 64], f32>, %b: tensor<[64], f32>"
+BIASED = """
+      %p = tensor.contract %x, %w {left_batch = [], right_batch = [], left_contract = [1],
+        right_contract = [0], dtype = f32} : tensor<[n, 64], f32>
+      %wide = tensor.broadcast %b {shape = [n, 64], axes = [1]} : tensor<[n, 64], f32>
+      %biased = tensor.add %p, %wide : tensor<[n, 64], f32>
+      %y = tensor.tanh %biased : tensor<[n, 64], f32>
+      %one = tensor.slice %y {start = [0, 0], size = [n, 16], step = [1, 1]} : tensor<[n, 16], f32>
+      %part = tensor.slice %y {start = [0, 16], size = [n, 48], step = [1, 1]}
+        : tensor<[n, 48], f32>
+      %other = tensor.exp %part : tensor<[n, 48], f32>"""
+
+
+def test_maps_behind_a_contraction_stay_with_it_though_only_parts_are_read() -> None:
+    head = f"func @f<n: 1..64, m: 1..64>({WEIGHTED}) -> (tensor<[n, 16], f32>, "
+    text = f"{head}tensor<[n, 48], f32>) {{{BIASED}\n  return %one, %other\n}}\n"
+    product, *others = kernels(text)
+    assert product.startswith("contract_add_tanh")
+    assert [name.split("_")[0] for name in others] == ["exp", "copy"]
