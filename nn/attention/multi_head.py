@@ -13,6 +13,7 @@ from ...frontend.errors import ShapeError, fail
 from ...frontend.functions.creation import zeros
 from ...frontend.functions.manipulation import chunk, swapaxes
 from ...frontend.tensor import Tensor
+from ..functions.common import sizes_of
 from ..functions.dropout import check_probability
 from ..functions.linear import linear
 from ..initialisers import Keys, XavierUniform
@@ -125,8 +126,10 @@ class MultiHeadAttention(Module):
             found = self.remember(key, value)
             return self._heads(QUERY, query), found.key, found.value
         self._check(query, self.embed_dim)
-        whole = self._split(linear(query, weight, bias), 3 * self.num_heads)
-        queries, keys, values = chunk(whole, 3, 1)
+        whole = linear(query, weight, bias)
+        sizes: Any = sizes_of(whole)
+        thirds = whole.reshape((*sizes[:-1], 3, sizes[-1] // 3))
+        queries, keys, values = [self._split(thirds[..., place, :]) for place in range(3)]
         return queries, keys, values
 
     def _heads(self, place: int, x: Tensor) -> Tensor:
@@ -135,14 +138,12 @@ class MultiHeadAttention(Module):
         whole, bias = self.in_proj_weight, self.in_proj_bias
         apart: Any = (self.q_proj_weight, self.k_proj_weight, self.v_proj_weight)
         weight = apart[place] if whole is None else chunk(whole, 3)[place]
-        return self._split(
-            linear(x, weight, None if bias is None else chunk(bias, 3)[place]), self.num_heads
-        )
+        return self._split(linear(x, weight, None if bias is None else chunk(bias, 3)[place]))
 
-    def _split(self, x: Tensor, heads: int) -> Tensor:
+    def _split(self, x: Tensor) -> Tensor:
         """A sequence as users lay it out -> [batch, heads, length, size]"""
         batched = x[None] if x.ndim == 2 else x if self.batch_first else swapaxes(x, 0, 1)
-        return split_heads(batched, heads)
+        return split_heads(batched, self.num_heads)
 
     def _laid_out(self, x: Tensor, rank: int) -> Tensor:
         """[batch, length, embed_dim] -> as the queries were laid out."""
