@@ -184,7 +184,7 @@ def parts() -> dict[str, float]:
     state, batch = makes.begin(model), bs.zeros((2, 2)).sync()
     state, report = makes.step(state, batch)
     for each in gc.get_objects():
-        if isinstance(each, Call):
+        if type(each) is Call:  # `isinstance` asks what it finds, and some of that answers
             each._call = timed(each._call)
     times = list[float]()
     for number in range(STEPS):

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import brimstone as bs
+
 ROOT = Path(__file__).resolve().parents[1]
 NEEDS = {"cnn": "sklearn"}
 
@@ -147,3 +149,37 @@ def test_a_kernels_kind(ops: list[str], read: int, written: int, kind: str) -> N
 
     reads, writes = ([SimpleNamespace(bytes=SimpleNamespace(number=n))] for n in (read, written))
     assert kind_of(SimpleNamespace(ops=tuple(ops), reads=reads, writes=writes)) == kind
+
+
+@pytest.mark.parametrize(
+    ("value", "budget", "most", "holds"),
+    [(1.5, 1.5, True, True), (1.6, 1.5, True, False), (10, 10, False, True), (9, 10, False, False),
+     (7, None, True, True), (float("nan"), 1.5, True, False)],
+)  # fmt: skip
+def test_costs_of_training_are_held_to_their_budgets(
+    value: float, budget: float | None, most: bool, holds: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from benchmarks import training_costs
+
+    figure = training_costs.Figure("a cost", value, "s", budget, most)
+    assert figure.holds is holds
+    monkeypatch.setattr(training_costs, "FIGURES", {"all": lambda: [figure]})
+    monkeypatch.setattr("sys.argv", ["training_costs"])
+    assert training_costs.main() == (0 if holds else 1)
+
+
+def test_costs_of_training_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sklearn", reason="scikit-learn, which has the digits, is not installed")
+    from benchmarks import training_costs
+    from benchmarks.learning import cases
+
+    for name, small in {"STEPS": 8, "FEW_STEPS": 3, "MANY_STEPS": 9, "PARAMETERS": 4}.items():
+        monkeypatch.setattr(training_costs, name, small)
+    monkeypatch.setattr(training_costs, "_case", lambda name: cases([name], small=True)[name])
+    monkeypatch.setattr(training_costs, "EPOCHS", 1)
+    with bs.device("cpu"):
+        assert training_costs.planned()["bytes"] > 0
+        kept = training_costs.pool()
+        assert kept["after"] == kept["before"]
+        assert 0 < training_costs.parts()["python"] < 1
+        assert training_costs.batches().keys() == {"plain", "moved"}
