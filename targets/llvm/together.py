@@ -29,6 +29,11 @@ class Launched(NamedTuple):
         return self.bytes * self.kernel.effort
 
     @property
+    def certain(self) -> int:
+        """How much it is at least: a small product is done sooner than its effort says."""
+        return self.bytes * min(self.kernel.effort, 1)
+
+    @property
     def work(self) -> int:
         """How much it is for one."""
         return self.bytes * max(self.kernel.effort, 1)
@@ -52,14 +57,19 @@ class Together(NamedTuple):
         return sum([each.shared for each in self.launches])
 
     @property
+    def certain(self) -> int:
+        """How much it is at least."""
+        return sum([each.certain for each in self.launches])
+
+    @property
     def work(self) -> int:
         """How much it is for one."""
         return sum([each.work for each in self.launches])
 
     def gains(self, other: "Together") -> bool:
         """Whether threads can share both, and not each."""
-        one, more = self.shared, other.shared
-        return is_shared(one + more) and not (is_shared(one) and is_shared(more))
+        each = is_shared(self.shared) and is_shared(other.shared)
+        return not each and is_shared(self.certain + other.certain)
 
     def with_next(self, other: "Together") -> "Together":
         """Both."""

@@ -28,9 +28,9 @@ HALF = ENOUGH // 2
 HERE, BEHIND, OTHER = Range(1, 0, 100), Range(1, 100, 200), Range(2, 0, 100)
 
 
-def together(work: int) -> Together:
-    """One launch of so much work."""
-    return Together(0, [], [Launched(Kernel(None, 1, 16), (9, 1, 1), work)])
+def together(bytes: int, effort: int = 1) -> Together:
+    """One launch of so many bytes."""
+    return Together(0, [], [Launched(Kernel(None, effort, 16), (9, 1, 1), bytes)])
 
 
 @pytest.mark.parametrize("works", [(HALF, HALF), (ENOUGH, 1), (1, ENOUGH)])
@@ -45,6 +45,13 @@ def test_what_is_enough_together_gains(works: tuple[int, int]) -> None:
 @pytest.mark.parametrize("works", [(HALF, HALF - 1), (ENOUGH, ENOUGH), (1, 1)])
 def test_too_little_does_not_and_neither_does_enough_for_all(works: tuple[int, int]) -> None:
     assert not together(works[0]).gains(together(works[1]))
+
+
+@pytest.mark.parametrize("effort", [0, 8])
+def test_work_that_is_uncertain_does_not_count(effort: int) -> None:
+    """As a product's, which is little if it is small, and that of programs which take turns."""
+    assert not together(HALF - 1, 8).gains(together(HALF, effort))
+    assert together(ENOUGH).gains(together(1, effort))
 
 
 def test_ranges_of_bytes() -> None:
