@@ -8,19 +8,10 @@ numerators for which 2 x 2^k - (2 q + 1) y, in units of the last places, is at m
 would do; docs/math.md). Powers of two change nothing. It takes some minutes.
 """
 
-from typing import Any
-
 import numpy as np
 
-import brimstone.ir.dialects  # noqa: F401 (declares the ops that texts name)
-from brimstone.ir.parser import parse
-from brimstone.passes.expand import expand
-from brimstone.targets.llvm.compile import compile_text
-from brimstone.targets.llvm.load import FFI, load
+from benchmarks.machine_code import Array, MachineCode
 from brimstone.targets.llvm.machines import CPU, host
-from brimstone.targets.llvm.printer import print_llvm
-
-Array = np.ndarray[Any, Any]
 
 LOW, HIGH = 1 << 23, 1 << 24
 """The denominators from 1 to 2, and the numerators, as whole numbers."""
@@ -28,7 +19,8 @@ AT_A_TIME = 1 << 12
 CLOSEST = 12
 LANES, ROUNDS = 16, 18
 TEXT = f"""
-func @kernel(%x: buffer<f32, global>, %y: buffer<f32, global>, %out: buffer<f32, global>, %rows: scalar<i64>) {{
+func @kernel(%x: buffer<f32, global>, %y: buffer<f32, global>, %out: buffer<f32, global>,
+             %rows: scalar<i64>) {{
   %zero = loop.constant {{value = 0}} : scalar<i64>
   %one = loop.constant {{value = 1}} : scalar<i64>
   %step = loop.constant {{value = {LANES}}} : scalar<i64>
@@ -47,25 +39,19 @@ func @kernel(%x: buffer<f32, global>, %y: buffer<f32, global>, %out: buffer<f32,
     yield
   }}
   return
-}}"""  # noqa: E501
+}}"""
 
 
 class Rows:
     """Machine code that divides each row of 288 numbers by a number of its own."""
 
     def __init__(self, machine: CPU) -> None:
-        func = parse(TEXT).main
-        expand(func, machine)
-        objects = [compile_text(print_llvm([func], machine), machine)]
-        self.code = load(objects, ["kernel"])["kernel"]
-        self.grid = FFI.new("int64_t[]", [1, 1, 1])
-        self.range = FFI.new("int64_t[]", [0, 1, 0, 1, 0, 1])
+        self.code = MachineCode(TEXT, machine)
 
     def __call__(self, x: Array, y: Array) -> Array:
         """x[i, j] / y[i]"""
         out = np.empty_like(x)
-        pointers = [array.ctypes.data for array in (x, y, out)]
-        self.code(FFI.new("uint64_t[]", [*pointers, y.size]), self.grid, self.range)
+        self.code(x, y, out, y.size)
         return out
 
 

@@ -16,15 +16,8 @@ from typing import Any
 
 import numpy as np
 
-import brimstone.ir.dialects  # noqa: F401 (declares the ops that texts name)
-from brimstone.ir.parser import parse
-from brimstone.passes.expand import expand
-from brimstone.targets.llvm.compile import compile_text
-from brimstone.targets.llvm.load import FFI, load
+from benchmarks.machine_code import Array, MachineCode
 from brimstone.targets.llvm.machines import CPU, host
-from brimstone.targets.llvm.printer import print_llvm
-
-Array = np.ndarray[Any, Any]
 
 CHUNK = 1 << 20
 IN_CACHE = 1 << 14
@@ -49,17 +42,11 @@ class Kernel:
     """Machine code of one function, on arrays of a multiple of 16 elements."""
 
     def __init__(self, kind: str, machine: CPU, dtype: str = "f32") -> None:
-        func = parse(TEXT.format(dtype, LANES, kind)).main
-        expand(func, machine)
-        objects = [compile_text(print_llvm([func], machine), machine)]
-        self.code = load(objects, ["kernel"])["kernel"]
-        self.grid = FFI.new("int64_t[]", [1, 1, 1])
-        self.range = FFI.new("int64_t[]", [0, 1, 0, 1, 0, 1])
+        self.code = MachineCode(TEXT.format(dtype, LANES, kind), machine)
 
     def __call__(self, x: Array, out: Array) -> None:
         """out = function(x)"""
-        slots = FFI.new("uint64_t[]", [x.ctypes.data, out.ctypes.data, x.size])
-        self.code(slots, self.grid, self.range)
+        self.code(x, out, x.size)
 
 
 def reference(kind: str) -> Any:

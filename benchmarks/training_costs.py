@@ -80,11 +80,16 @@ class Figure(NamedTuple):
 
 def first() -> list[Figure]:
     """First steps, and another batch."""
-    cold = [_child("first_steps", BRIMSTONE_CACHE=tempfile.mkdtemp()) for _ in range(PROCESSES)]
-    kept = tempfile.mkdtemp()
-    _child("first_steps", BRIMSTONE_CACHE=kept)
-    sleep(HELPERS_DONE)
-    warm = [_child("first_steps", BRIMSTONE_CACHE=kept) for _ in range(PROCESSES)]
+    cold = list[dict[str, float]]()
+    for _ in range(PROCESSES):
+        with tempfile.TemporaryDirectory() as fresh:
+            cold.append(_child("first_steps", BRIMSTONE_CACHE=fresh))
+            sleep(HELPERS_DONE)  # they write there
+    with tempfile.TemporaryDirectory() as kept:
+        _child("first_steps", BRIMSTONE_CACHE=kept)
+        sleep(HELPERS_DONE)
+        warm = [_child("first_steps", BRIMSTONE_CACHE=kept) for _ in range(PROCESSES)]
+        sleep(HELPERS_DONE)
     return [
         Figure("first step, nothing compiled yet", _median(cold, "first"), "s", 1.5),
         Figure("first step, all of it on disk", _median(warm, "first"), "s", 0.4),
@@ -281,16 +286,16 @@ def _resident(field: str) -> int:
     return int(found) * 1024
 
 
-def _child(name: str, *given: str, **environment: str) -> dict[str, float]:
+def _child(name: str, **environment: str) -> dict[str, float]:
     """What a function of this file measures in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.training_costs", "--part", name, *given]
+    command = [sys.executable, "-m", "benchmarks.training_costs", "--part", name]
     made = subprocess.run(
         command, env={**os.environ, **environment}, check=True, capture_output=True, text=True
     )
     return json.loads(made.stdout.splitlines()[-1])
 
 
-def _in_terminal(name: str, *given: str) -> dict[str, float]:
+def _in_terminal(name: str, given: str) -> dict[str, float]:
     """The same before a terminal that nobody looks at; what is measured comes in a file."""
     ours_, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", *SCREEN, 0, 0))
@@ -299,7 +304,7 @@ def _in_terminal(name: str, *given: str) -> dict[str, float]:
     with tempfile.NamedTemporaryFile() as found:
         command = [sys.executable, "-m", "benchmarks.training_costs", "--to", found.name, "--part"]
         subprocess.run(
-            [*command, name, *given], check=True, stdin=theirs, stdout=theirs, stderr=theirs,
+            [*command, name, given], check=True, stdin=theirs, stdout=theirs, stderr=theirs,
             env={**os.environ, "TERM": "xterm-256color"}, start_new_session=True,
         )  # fmt: skip
         os.close(theirs)

@@ -159,8 +159,8 @@ def _only_for(op: Moving) -> bool:
 
 
 def _ends_contraction(op: Op) -> bool:
-    """Whether a contraction makes what a map computes from, and nothing else: then its kernel does
-    the map on the way, and parts of what it makes are read from memory in any case."""
+    """Whether a map computes from a contraction that nothing else reads: then the kernel of that
+    does the map on the way, and parts of what it makes are read from memory in any case."""
     pending, seen = [op], 0
     while pending and seen < MOST_OPS_BEHIND:
         seen += 1

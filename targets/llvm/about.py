@@ -56,7 +56,7 @@ class Actions:
         """What an action is; of several ops, the names of all."""
         ops = [self._ops[action], *self._joined.get(action, ())]
         names = [op.kernel if isinstance(op, step.Launch) else op.name for op in ops]
-        lines = dict.fromkeys([str(op.location) for op in ops])
+        lines = dict.fromkeys([str(op.location) for op in ops if op.location])
         return Said(" + ".join(names), ", ".join(lines), self._bytes[action])
 
     def failed(self, failure: Failure) -> Exception:
@@ -65,8 +65,8 @@ class Actions:
         op = self._ops[failure.action]
         if isinstance(op, step.Inside):
             return _outside(op, failure, self._indices[failure.action])
-        location = op.location
-        where = f"{location}: " if location else ""
+        lines = self.said(failure.action).lines
+        where = f"{lines}: " if lines else ""
         return MemoryError(f"{where}there is no memory for what a kernel needs while it runs")
 
 
