@@ -76,6 +76,8 @@ def at_once(trainings: Sequence[Training], work: Callable[[Training], None]) -> 
 
 def rate(trainings: Sequence[Training], seconds: float) -> float:
     """Seconds a step, whoever makes it."""
+    for each in trainings:
+        each.begin()
     counts: list[int] = []
     end = perf_counter() + seconds
     at_once(trainings, lambda each: each.go_on_until(end, counts))

@@ -91,8 +91,17 @@ bool Task::run(Pool &pool, const Stream &stream, Time end) noexcept {
             return false;
         }
     }
+    let_go();
     settle(failed_ ? State::FAILED : State::READY);
     return true;
+}
+
+// Who sees that it is done may call the next one at once, which finds the memory of this one free.
+void Task::let_go() noexcept {
+    for (brimstone_arrays *piece : pieces) drop(piece);
+    pieces.clear();
+    if (arena) drop({&arena, 1});
+    arena = nullptr;
 }
 
 // Whether somebody but this task holds a result.
@@ -285,9 +294,8 @@ Array *Program::result(Task &task, Pieces pieces, const brimstone_result &result
 }
 
 void Program::end(Task &task) noexcept {
-    for (brimstone_arrays *piece : task.pieces) drop(piece);
+    task.let_go();
     drop(task.results);
-    if (task.arena) drop({&task.arena, 1});
     put_back(task);
 }
 
@@ -295,7 +303,6 @@ void Program::put_back(Task &task) noexcept {
     task.pieces.clear();
     task.copies.clear();
     task.results = nullptr;
-    task.arena = nullptr;
     task.position = 0;
     task.begun_ = task.failed_ = false;
     task.failure_ = {};

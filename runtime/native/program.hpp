@@ -26,6 +26,8 @@ struct Task {
     bool can_begin() const noexcept;
     // Whether it is done, one way or the other; if not, it is to be run again.
     bool run(Pool &pool, const Stream &stream, Time end) noexcept;
+    // Hold no more what it was given.
+    void let_go() noexcept;
 
     Program &program;
     Task *next = nullptr;

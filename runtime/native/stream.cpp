@@ -157,14 +157,17 @@ void Stream::run_tasks(Lock &lock, Time end, Condition enough) noexcept {
     if (waiting_ > 0) changed_.notify_all();
 }
 
-// Memory is given back while the lock is not held, and while `running_` says that it is not over.
+// Results are dropped while the lock is not held, and while `running_` says that it is not over. The
+// arena is given back before anybody can ask for another one.
 void Stream::finish(Lock &lock, Task &task) noexcept {
     first_ = task.next;
     const int64_t bytes = task.program.bytes();
-    Array *arena = first_ ? nullptr : std::exchange(arena_, nullptr);
+    if (!first_ && arena_) {
+        drop({&arena_, 1});
+        arena_ = nullptr;
+    }
     if (waiting_ > 0) changed_.notify_all();
     lock.unlock();
-    if (arena) drop({&arena, 1});
     task.program.end(task);
     lock.lock();
     --count_;

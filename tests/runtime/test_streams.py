@@ -165,6 +165,27 @@ def test_memory_does_not_grow() -> None:
     assert after.used + after.kept <= before.used + before.kept + (SIZE * SIZE * 4 << 6)
 
 
+def test_the_call_after_one_that_was_read_finds_its_memory() -> None:
+    @bs.jit(donate="state")
+    def step(state: Any, x: Any) -> Any:
+        y = x
+        for _ in range(50):
+            y = y @ x / SIZE
+        last = y.sum()
+        return {name: value + last for name, value in state.items()}, last
+
+    state: Any = {f"p{number}": bs.ones((1 + number,)) for number in range(400)}
+    x = matrix(2)[:256, :256].sync()
+    for _ in range(2):
+        state, last = step(state, x)
+        float(last)
+    asked = settled().asked
+    for _ in range(100):
+        state, last = step(state, x)
+        float(last)
+    assert settled().asked - asked < 8  # and not for each of what it is given and makes
+
+
 def test_a_leaf_keeps_no_others() -> None:
     step = bs.jit(lambda x: {"large": x + 1, "small": x[:3, 0], "b": x * 2, "c": x * 3})
     x = matrix(3)
