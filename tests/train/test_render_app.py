@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
 from html import unescape
 from math import nan
 from typing import Any
@@ -15,7 +16,7 @@ pytest.importorskip("textual", reason="textual, of the extra `train`, is not ins
 from textual.pilot import Pilot
 
 from brimstone.train import Ended, EpochEnded, Event, Progress, Started
-from brimstone.train.render.app import FRAMES_A_PLOT, KEYS, DashboardApp
+from brimstone.train.render.app import KEYS, DashboardApp
 from brimstone.train.render.health import Health
 from brimstone.train.render.help import Help
 from brimstone.train.render.panels import Gauges, Header, Notes, Part, Plot, Status
@@ -219,15 +220,35 @@ def test_a_run_that_was_stopped_is_done_and_says_why() -> None:
 
 
 def test_what_has_come_is_drawn_and_the_plot_now_and_then() -> None:
-    drawn = list[bool]()
+    drawn = list[int]()
 
     async def body(app: DashboardApp, pilot: Pilot[None]) -> None:
-        app.draw = lambda plot=True: drawn.append(plot)
+        app.draw = lambda frame=0: drawn.append(frame)
         app.look()
         assert not drawn, "nothing has come"
-        app._inbox.extend(HALF)
-        for _ in range(2 * FRAMES_A_PLOT):
+        for _ in range(2):
+            app._inbox.extend(HALF)
             app.look()
-        assert drawn == [False, True], "each once, and the plot when its frame has come"
+        assert drawn == [1, 2], "one frame each, the first of which was before"
+        app.look()
+        app.look()
+        assert drawn == [1, 2, 0], "all of it once, when nothing more comes"
+
+    piloted(body)
+
+
+def test_parts_are_drawn_where_they_show_something_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    refreshed = list[str]()
+
+    async def body(app: DashboardApp, pilot: Pilot[None]) -> None:
+        for part in app.query(Part):
+            monkeypatch.setattr(part, "refresh", partial(refreshed.append, type(part).__name__))
+        app.draw(1)
+        assert not refreshed, "nothing is new, and it is not the plot's turn"
+        app.draw(Plot.every)
+        assert refreshed == ["Plot"]
+        app.view.watched.take(Progress("train", 2, 63, 23, 40, {"loss": 0.125}, 8, 0.5))
+        app.draw(Status.every)
+        assert refreshed == ["Plot", "Status", "Gauges"]
 
     piloted(body)

@@ -19,12 +19,27 @@ from brimstone.train.render import Bars, Dashboard, Lines, choose, chosen_render
 from brimstone.train.render.dashboard import LOST
 from brimstone.train.render.health import Health
 from brimstone.train.render.link import Link
-from brimstone.train.render.messages import packed, unpacked
+from brimstone.train.render.messages import Batches, batches, packed
 from brimstone.train.render.renderer import STOPPING
 from kit.played_runs import told
 from kit.work import PATIENCE
 
 pytest.importorskip("textual", reason="textual, of the extra `train`, is not installed")
+
+
+def told_of(message: Any) -> list[Any]:
+    """The events of a message."""
+    if not isinstance(message, Batches):
+        return [message]
+    begin = message.place - len(message.steps) + 1
+    return [
+        Progress(
+            message.split, message.epoch, step, begin + at, message.of,
+            {name: column[at] for name, column in message.values.items()},
+            message.items[at], message.seconds[at],
+        )
+        for at, step in enumerate(message.steps)
+    ]  # fmt: skip
 
 
 class Screen:
@@ -38,7 +53,7 @@ class Screen:
     def send(self, messages: list[Any], /) -> None:
         if self.broken:
             raise BrokenPipeError
-        self.messages += map(unpacked, messages)
+        self.messages += [event for each in messages for event in told_of(each)]
         self.threads.add(get_ident())
 
     def wish(self) -> bool:
@@ -147,12 +162,15 @@ def test_without_textual_the_error_says_what_to_install(monkeypatch: pytest.Monk
 
 def test_events_can_be_sent_whatever_their_values_are() -> None:
     values = MappingProxyType({"loss": 0.5})
-    for event in (
-        Progress("train", 1, 1, 1, None, values, 8, 0.5),
-        EpochEnded("train", 1, 1, values, 0.5),
-        Started("run", 1, None),
-    ):
-        assert unpacked(pickle.loads(pickle.dumps(packed(event)))) == event
+    first = Progress("train", 1, 1, 1, None, values, 8, 0.5)
+    second = Progress("train", 1, 2, 2, None, {"loss": 0.25}, 8, 0.25)
+    other = Progress("valid", 1, 2, 1, None, values, 8, 0.5)
+    ended, started = EpochEnded("train", 1, 1, values, 0.5), Started("run", 1, None)
+    told = [started, first, second, other, ended, first]
+    expected = [started, batches([first, second]), batches([other]), ended, batches([first])]
+    assert pickle.loads(pickle.dumps(packed(told))) == expected
+    both = batches([first, second])
+    assert (both.place, both.values, both.seconds) == (2, {"loss": [0.5, 0.25]}, [0.5, 0.25])
 
 
 BACKGROUND = {"TERM": "xterm-of-another-program"}

@@ -23,9 +23,7 @@ from .messages import Message
 from .panels import Gauges, Header, Notes, Part, Plot, Status, View
 
 FRAMES_A_SECOND = 5
-FRAMES_A_PLOT = 3
-"""The plot, which costs more than all else together, is drawn anew in each so-manyth frame."""
-SHARE, AT_ONCE = 0.008, 0.2
+SHARE, AT_ONCE = 0.005, 0.2
 """So much of a core is for drawing, which training would have; at first, so many seconds of it."""
 LEAVE_AFTER = 3
 """So often a person asks to stop until the screen is given up: a run may be stuck."""
@@ -79,7 +77,7 @@ class DashboardApp(App[None]):
         self._spent, self._spent_before, self._since = spent, 0.0, 0.0
         self.view, self._inbox, self._ask = View(), inbox, ask
         self._asked = self._frame = 0
-        self._stale = False
+        self._is_whole = True
 
     def compose(self) -> ComposeResult:
         yield Header(self.view)
@@ -96,17 +94,20 @@ class DashboardApp(App[None]):
         self.set_interval(1 / FRAMES_A_SECOND, self.look)
 
     def look(self) -> None:
-        """Take what has come, and draw if something has; the plot only now and then."""
-        has_news = bool(self._inbox)
-        while self._inbox:
-            self._take(self._inbox.popleft())
-        self._stale = self._stale or has_news
-        if not self._stale or self._is_over_budget:
+        """Take what has come, and draw what is to be drawn then; at last, all. Over budget it waits
+        in the inbox: to take much at once costs less."""
+        is_last = bool(self._inbox) and self._inbox[-1] is None
+        if self._is_over_budget and not is_last:
             return
-        self._frame += 1
-        plot = self._frame % FRAMES_A_PLOT == 1 or not has_news
-        self._stale = not plot
-        self.draw(plot)
+        if self._inbox:
+            while self._inbox:
+                self._take(self._inbox.popleft())
+            self.draw(self._frame)
+            self._is_whole = self._frame == 0
+            self._frame = (self._frame + 1) % Plot.every
+        elif not self._is_whole:
+            self.draw()
+            self._is_whole = True
 
     @property
     def _is_over_budget(self) -> bool:
@@ -121,11 +122,11 @@ class DashboardApp(App[None]):
         else:
             self.view.watched.take(message)
 
-    def draw(self, plot: bool = True) -> None:
-        """Show the view as it is now, with the plot or as that was."""
+    def draw(self, frame: int = 0) -> None:
+        """Show the view as it is now, all of it or what is drawn in this frame."""
         for part in self.screen_stack[0].query(Part):
-            if plot or not isinstance(part, Plot):
-                part.refresh()
+            if frame % part.every == 0:
+                part.renew()
 
     def action_metric(self, step: int) -> None:
         """Plot another metric."""

@@ -66,14 +66,14 @@ class Bars(Renderer):
         batch, started = watched.batch, watched.started
         if watched.state == "done" or batch is None:
             return Group()
-        place = words.place(batch.place, batch.steps)
-        part = batch.place / batch.steps if batch.steps else None
+        place = words.place(batch.place, batch.of)
+        part = batch.place / batch.of if batch.of else None
         rate = f"{words.count(watched.rate or 0)} items/s"
         table.add_row(batch.split, self._bar(part), place, rate)
         place = f"epoch {words.place(watched.epoch, started.epochs)}"
         left = f"{words.duration(watched.left)} left" if watched.left is not None else ""
         table.add_row("run", self._bar(watched.done), place, left)
-        return Group(table, Text(words.values(batch.values), style="cyan", overflow="ellipsis"))
+        return Group(table, Text(words.values(batch.latest), style="cyan", overflow="ellipsis"))
 
     def _bar(self, part: float | None) -> ProgressBar:
         """A bar, which only moves to and fro where nobody knows how much there is."""

@@ -80,7 +80,8 @@ class Drawing:
             steps, means = [point.step for point in points], [point.mean for point in points]
             noisy = self.smoothed and len(points) >= NOISY_FROM
             for step, _, low, high in points if noisy else ():
-                self._join(dots, [step, step], [low, high], PALE[split])
+                (across, top), (_, bottom) = (self._place(dots, step, end) for end in (high, low))
+                dots.column(round(across), round(top), round(bottom), PALE[split])
             self._join(dots, steps, means, PALE[split] if noisy else STYLES[split])
             if noisy:
                 self._join(dots, steps, smooth(means, SMOOTHING), STYLES[split])

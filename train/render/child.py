@@ -15,7 +15,7 @@ from contextlib import suppress
 from threading import Thread
 
 from .app import DashboardApp
-from .messages import Message, unpacked
+from .messages import Message
 
 LEAST = 19
 """How nice to others this process is: it draws in the time that training leaves."""
@@ -39,7 +39,7 @@ def receive(messages: int, inbox: deque[Message | None]) -> None:
     """Put what comes into the inbox, and None at the end."""
     with os.fdopen(messages, "rb") as stream, suppress(EOFError, pickle.UnpicklingError):
         while True:
-            inbox.extend(map(unpacked, pickle.load(stream)))
+            inbox.extend(pickle.load(stream))
     inbox.append(None)
 
 

@@ -23,8 +23,8 @@ from .messages import packed
 from .renderer import Renderer
 from .watched import Watched
 
-SECONDS_BETWEEN = 0.1
-HEALTH_EVERY = 10
+SECONDS_BETWEEN = 0.25
+HEALTH_EVERY = 4
 """How the process is, is said in each so-manyth message."""
 UNTOLD_AT_MOST = 100_000
 LOST = "the dashboard has gone ({}); the run goes on"
@@ -117,7 +117,7 @@ class Dashboard(Renderer):
         self._lost = True
 
     def _send(self, also: list[Any]) -> None:
-        messages = [packed(self._untold.popleft()) for _ in range(len(self._untold))]
+        messages = packed([self._untold.popleft() for _ in range(len(self._untold))])
         if messages or also:
             self._screen.send(messages + also)
 

@@ -13,7 +13,9 @@ from rich.text import Text
 
 ACROSS, DOWN = 2, 4
 """How many dots a character has."""
-BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+EACH = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
+BITS = [[[sum(dots[top : end + 1]) for end in range(DOWN)] for top in range(DOWN)] for dots in EACH]
+"""The bits of a character's dots: of which half of it, from which row to which."""
 BRAILLE = 0x2800
 
 Place = tuple[float, float]
@@ -39,20 +41,38 @@ class Dots:
 
     def dot(self, x: int, y: int, style: str) -> None:
         """Set one dot; outside of the picture there is none."""
-        if not (0 <= x < self.width and 0 <= y < self.height):
+        self.column(x, y, y, style)
+
+    def column(self, x: int, top: int, bottom: int, style: str) -> None:
+        """Set the dots below each other from `top` to `bottom`; outside there are none."""
+        top, bottom = max(top, 0), min(bottom, self.height - 1)
+        if not 0 <= x < self.width or bottom < top:
             return
-        column, row = x // ACROSS, y // DOWN
-        if self._styles[row][column] != style:
-            self._styles[row][column], self._masks[row][column] = style, 0
-        self._masks[row][column] |= BITS[y % DOWN][x % ACROSS]
+        column, bits = x // ACROSS, BITS[x % ACROSS]
+        first, last = top // DOWN, bottom // DOWN
+        for row in range(first, last + 1):
+            mask = bits[top % DOWN if row == first else 0][bottom % DOWN if row == last else -1]
+            if self._styles[row][column] != style:
+                self._styles[row][column], self._masks[row][column] = style, 0
+            self._masks[row][column] |= mask
 
     def line(self, start: Place, end: Place, style: str) -> None:
         """Set the dots between two places."""
-        across, down = end[0] - start[0], end[1] - start[1]
+        (x, y), (right, down) = start, end
+        across, down = right - x, down - y
         steps = max(1, round(max(abs(across), abs(down))))
-        for step in range(steps + 1):
+        at, top, bottom = round(x), round(y), round(y)
+        for step in range(1, steps + 1):
             part = step / steps
-            self.dot(round(start[0] + part * across), round(start[1] + part * down), style)
+            here, low = round(x + part * across), round(y + part * down)
+            if here != at:
+                self.column(at, top, bottom, style)
+                at, top, bottom = here, low, low
+            elif low < top:
+                top = low
+            elif low > bottom:
+                bottom = low
+        self.column(at, top, bottom, style)
 
     def lines(self) -> list[Text]:
         """The rows of characters, in colours."""

@@ -7,8 +7,9 @@ Never: an event; parts look at the run when the screen is drawn.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
-from rich.table import Table
+from rich.cells import cell_len
 from rich.text import Text
 from textual.markup import escape
 from textual.widget import Widget
@@ -51,11 +52,26 @@ class View:
 
 
 class Part(Widget):
-    """A part of the screen that looks at the view."""
+    """A part of the screen that looks at the view, in every so-manyth frame."""
+
+    every: ClassVar = 1
 
     def __init__(self, view: View) -> None:
         super().__init__()
         self.view = view
+        self._made: Text | None = None
+
+    def renew(self) -> None:
+        """Draw it anew if it shows something else than before: that costs ten times as much as to
+        see it."""
+        made = self.render()
+        if made != self._made:
+            self._made = made
+            self.refresh()
+
+    def render(self) -> Text:
+        """What it shows now."""
+        raise NotImplementedError
 
 
 class Header(Part):
@@ -75,7 +91,13 @@ class Header(Part):
 
 
 class Plot(Part):
-    """The selected metric over the steps."""
+    """The selected metric over the steps; it costs more than all else together."""
+
+    every = 6
+
+    def renew(self) -> None:
+        """There are new points whenever somebody looks."""
+        self.refresh()
 
     def render(self) -> Text:
         view, name = self.view, self.view.selected()
@@ -92,17 +114,12 @@ class Plot(Part):
 class Status(Part):
     """Facts of the run, and the latest values of all metrics."""
 
-    def render(self) -> Table:
-        table = Table.grid(padding=(0, 1), expand=True)
-        table.add_column(style=LABELS, no_wrap=True)
-        table.add_column(justify="right", no_wrap=True, ratio=1)
-        for name, text in self._facts():
-            table.add_row(name, text)
-        both = Table.grid(expand=True)
-        both.add_row(table)
-        both.add_row("")
-        both.add_row(self._values())
-        return both
+    every = 2
+
+    def render(self) -> Text:
+        width = self.size.width
+        facts = [_row([(name, LABELS)], [(f" {text}", "")], width) for name, text in self._facts()]
+        return Text("\n").join([*facts, Text(), *self._values(width)])
 
     def _facts(self) -> list[tuple[str, str]]:
         watched, started = self.view.watched, self.view.watched.started
@@ -121,19 +138,36 @@ class Status(Part):
             facts.append(("parameters", words.count(started.parameters)))
         return facts
 
-    def _values(self) -> Table:
-        watched, selected = self.view.watched, self.view.selected()
-        table = Table.grid(padding=(0, 1), expand=True)
-        table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
-        for split in STYLES:
-            table.add_column(justify="right", no_wrap=True, style=STYLES[split])
-        table.add_row("", *STYLES)
-        for name in self.view.metrics():
-            chosen = name == selected
-            label = Text(("▸ " if chosen else "  ") + name, "bold" if chosen else LABELS)
-            cells = (watched.values.get((name, split)) for split in STYLES)
-            table.add_row(label, *("" if cell is None else words.value(cell) for cell in cells))
-        return table
+    def _values(self, width: int) -> list[Text]:
+        """The values of all metrics, those of each split below its name."""
+        watched, names, chosen = self.view.watched, self.view.metrics(), self.view.selected()
+        labels = [("", LABELS), *[_label(name, name == chosen) for name in names]]
+        columns: list[list[tuple[str, str]]] = []
+        for split, style in STYLES.items():
+            cells = [split, *[_cell(watched.values.get((name, split))) for name in names]]
+            wide = max(map(cell_len, cells))
+            columns.append([(f" {cell:>{wide}}", style) for cell in cells])
+        rows = zip(labels, *columns, strict=True)
+        return [_row([label], values, width) for label, *values in rows]
+
+
+def _label(name: str, is_chosen: bool) -> tuple[str, str]:
+    return ("▸ " + name, "bold") if is_chosen else ("  " + name, LABELS)
+
+
+def _cell(value: float | None) -> str:
+    return "" if value is None else words.value(value)
+
+
+def _row(left: list[tuple[str, str]], right: list[tuple[str, str]], width: int) -> Text:
+    """A line of so many columns with texts at both ends; what is on the left gives way.
+
+    A table of `rich` would be measured again and again: it takes ten times as long.
+    """
+    end = Text.assemble(*right)
+    row = Text.assemble(*left, no_wrap=True)
+    row.truncate(max(0, width - end.cell_len), overflow="ellipsis", pad=True)
+    return row.append_text(end)
 
 
 class Gauges(Part):
@@ -143,7 +177,7 @@ class Gauges(Part):
         watched = self.view.watched
         batch, started = watched.batch, watched.started
         done = batch.place if batch else 0
-        of = batch.steps if batch else None
+        of = batch.of if batch else None
         split = batch.split if batch else "train"
         run = f"epoch {words.place(watched.epoch, started.epochs)}"
         left = watched.left

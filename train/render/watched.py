@@ -8,11 +8,11 @@ Never: a clock; batches say how long they took. So a run that was told of late l
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
 from typing import Literal
 
 from ..events import Ended, EpochEnded, Event, Note, Progress, Saved, Split, Started
 from .history import History
+from .messages import Batches, batches
 
 NOTES = 200
 MEMORY_OF_RATE = 0.95
@@ -31,7 +31,7 @@ class Watched:
         self.started, self.epoch, self.step = event, event.epoch, event.step
         self.state: State = "starting"
         self.ended: Ended | None = None
-        self.batch: Progress | None = None
+        self.batch: Batches | None = None
         self.values: dict[tuple[str, Split], float] = {}
         self.histories: dict[str, dict[Split, History]] = {}
         self.notes = deque[str](maxlen=NOTES)
@@ -39,15 +39,17 @@ class Watched:
         self._items = self._seconds = self._spent = 0.0
         self._first_step: int | None = None
 
-    def take(self, event: Event) -> None:
+    def take(self, event: Event | Batches) -> None:
         """Learn what an event says."""
         match event:
             case Started():
                 self._begin(event)
+            case Batches():
+                self._batches(event)
             case Progress():
-                self._progress(event)
-            case EpochEnded(split=split, step=step, values=values):
-                self._remember(split, step, values, batches=False)
+                self._batches(batches([event]))
+            case EpochEnded():
+                self._epoch(event)
             case Saved(step=step, path=path):
                 self.notes.append(f"step {step:,} is saved: {path}")
             case Note(text=text):
@@ -76,27 +78,32 @@ class Watched:
             return None
         return self._spent / (self.step - first) * max(0, total - self.step)
 
-    def _progress(self, event: Progress) -> None:
-        self.batch, self.epoch = event, event.epoch
-        self.state = "training" if event.split == "train" else "validating"
+    def _batches(self, made: Batches) -> None:
+        self.batch, self.epoch = made, made.epoch
+        self.state = "training" if made.split == "train" else "validating"
+        self._spent += sum(made.seconds)
         if self._first_step is None:
-            self._first_step = event.step
-        else:
-            self._spent += event.seconds
-        self._items = MEMORY_OF_RATE * self._items + event.items
-        self._seconds = MEMORY_OF_RATE * self._seconds + event.seconds
-        if event.split == "train":
-            self.step = event.step
-            self._remember("train", event.step, event.values, batches=True)
-
-    def _remember(
-        self, split: Split, step: int, values: Mapping[str, float], batches: bool
-    ) -> None:
-        """Keep values; those of a training epoch only where its batches have not had them."""
-        for name, value in values.items():
-            self.values[name, split] = value
-            if batches:
+            self._first_step = made.steps[0]
+            self._spent -= made.seconds[0]
+        for items, seconds in zip(made.items, made.seconds, strict=True):
+            self._items = MEMORY_OF_RATE * self._items + items
+            self._seconds = MEMORY_OF_RATE * self._seconds + seconds
+        if made.split == "train":
+            self.step = made.steps[-1]
+            for name, values in made.values.items():
+                self.values[name, "train"] = values[-1]
                 self._of_batches.add(name)
-            if batches or split == "valid" or name not in self._of_batches:
-                history = self.histories.setdefault(name, {}).setdefault(split, History())
-                history.add(step, value)
+                self._history(name, "train").extend(made.steps, values)
+
+    def _epoch(self, event: EpochEnded) -> None:
+        """Keep values; those of training only where its batches have not had them."""
+        for name, value in event.values.items():
+            self.values[name, event.split] = value
+            if event.split == "valid" or name not in self._of_batches:
+                self._history(name, event.split).add(event.step, value)
+
+    def _history(self, name: str, split: Split) -> History:
+        of_splits = self.histories.setdefault(name, {})
+        if split not in of_splits:
+            of_splits[split] = History()
+        return of_splits[split]
