@@ -34,7 +34,7 @@ def main(wanted: dict[str, Any]) -> None:
         try:
             names = contestants(work.sides, [results.OURS, rounds.ROOF, *wanted["peers"]])
             runs = rounds.prepare(work, names)
-            timings, trusted = rounds.timed(runs, neighbour)
+            timings, trusted = rounds.timed(runs, neighbour, work.together)
             row = results.row(work, timings, trusted, threads) | {"neighbour": wanted["neighbour"]}
             print(json.dumps(row), flush=True)
         except Exception as problem:

@@ -64,12 +64,14 @@ def check(
             raise Disagreement(f"{work.name}: {left[0]} and {right[0]} differ by {apart:.1e}")
 
 
-def timed(runs: Mapping[str, Run], core: int | None = None) -> tuple[list[Timing], bool]:
-    """The timings of all contestants, and whether the machine was quiet meanwhile, but for the
-    neighbour that is to spin on a core."""
+def timed(
+    runs: Mapping[str, Run], core: int | None = None, together: int = 1
+) -> tuple[list[Timing], bool]:
+    """The timings of all contestants, called so often in a turn at least, and whether the machine
+    was quiet meanwhile, but for the neighbour that is to spin on a core."""
     timings: list[Timing] = []
     with spinning_on(core) as neighbour:
-        counts = {name: count_for(run) for name, run in runs.items()}
+        counts = {name: max(together, count_for(run)) for name, run in runs.items()}
         for _ in range(REPEATS):
             timings, trusted = _all_rounds(runs, counts, neighbour)
             if trusted:

@@ -25,7 +25,7 @@ class Work:
     `bytes` counts what must be read and written once, `operations` what must be computed.
     `tolerance` is relative to the largest number of a result, as libraries sum in other orders.
     Each contestant is called `calls_before` times before a clock starts; what the last of these
-    calls returns must agree.
+    calls returns must agree. It is called `together` times at least in each of its turns.
     """
 
     group: str
@@ -37,6 +37,7 @@ class Work:
     tolerance: float = 1e-5
     checked: bool = True
     calls_before: int = 2
+    together: int = 1
 
 
 @dataclass

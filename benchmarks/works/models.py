@@ -16,6 +16,9 @@ from benchmarks.learning.trainers import Trainer, ours, peers
 
 STEPS_BEFORE = 5
 """After so many steps losses must agree: each has seen all gradients of those before."""
+STEPS_TOGETHER = 5
+"""So many follow each other in a turn, as they do where somebody trains: after a pause the first
+one finds cold caches and cores that sleep."""
 
 
 def works(device: str) -> Iterator[Work]:
@@ -38,6 +41,7 @@ def step(case: Case, device: str) -> Work:
         operations=sum(case.operations.values()),
         tolerance=1e-4,
         calls_before=STEPS_BEFORE,
+        together=STEPS_TOGETHER,
     )
 
 
