@@ -118,7 +118,7 @@ class Status(Part):
 
     def render(self) -> Text:
         width = self.size.width
-        facts = [_row([(name, LABELS)], [(f" {text}", "")], width) for name, text in self._facts()]
+        facts = [_row((name, LABELS), [(f" {text}", "")], width) for name, text in self._facts()]
         return Text("\n").join([*facts, Text(), *self._values(width)])
 
     def _facts(self) -> list[tuple[str, str]]:
@@ -148,7 +148,7 @@ class Status(Part):
             wide = max(map(cell_len, cells))
             columns.append([(f" {cell:>{wide}}", style) for cell in cells])
         rows = zip(labels, *columns, strict=True)
-        return [_row([label], values, width) for label, *values in rows]
+        return [_row(label, values, width) for label, *values in rows]
 
 
 def _label(name: str, is_chosen: bool) -> tuple[str, str]:
@@ -159,13 +159,13 @@ def _cell(value: float | None) -> str:
     return "" if value is None else words.value(value)
 
 
-def _row(left: list[tuple[str, str]], right: list[tuple[str, str]], width: int) -> Text:
-    """A line of so many columns with texts at both ends; what is on the left gives way.
+def _row(left: tuple[str, str], right: list[tuple[str, str]], width: int) -> Text:
+    """A line of so many columns with styled texts at both ends; the one on the left gives way.
 
     A table of `rich` would be measured again and again: it takes ten times as long.
     """
     end = Text.assemble(*right)
-    row = Text.assemble(*left, no_wrap=True)
+    row = Text(no_wrap=True).append(*left)
     row.truncate(max(0, width - end.cell_len), overflow="ellipsis", pad=True)
     return row.append_text(end)
 
