@@ -43,7 +43,8 @@ class Training:
 
     def begin(self) -> None:
         """Back to the first weights."""
-        self.state = self.learner.begin(mlp.network(self.layers))
+        with bs.device("cpu"):
+            self.state = self.learner.begin(mlp.network(self.layers))
 
     def go_on(self, steps: int) -> None:
         """So many steps more."""
