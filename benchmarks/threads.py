@@ -3,9 +3,11 @@
     python -m benchmarks.threads [--models 4] [--seconds 0.5] [--rounds 7]
 
 Each thread reads the loss of each step, until its time is over; so all of them are at it all the
-time, however it is shared out. One model whose kernels are too small to be shared leaves
-all cores but one to others; of one that is larger all cores do a part, with or without others, so
-there is less to gain. Fails if a thread ends with other weights than it has on its own.
+time, however it is shared out. Each begins anew in each round: gradients of what has been learned
+by heart are denormals, with which a core takes longer. One model whose kernels are too small to be
+shared leaves all cores but one to others; of one that is larger all cores do a part, with or
+without others, so there is less to gain; with BRIMSTONE_THREADS=1 all are compared with one core.
+Fails if a thread ends with other weights than it has on its own.
 """
 
 import argparse
