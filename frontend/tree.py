@@ -246,7 +246,9 @@ def _dataclass(cls: type) -> Container:
 
     def close(rest: Any, children: Sequence[Any]) -> Any:
         made = object.__new__(cls)
-        values = {**dict(zip(dynamic, children, strict=True)), **settings(rest)}
+        values = dict(zip(dynamic, children, strict=True))
+        if static:
+            values |= settings(rest)
         if are_plain:
             made.__dict__.update(values)
             return made
