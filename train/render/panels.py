@@ -93,7 +93,7 @@ class Header(Part):
 class Plot(Part):
     """The selected metric over the steps; it costs more than all else together."""
 
-    every = 6
+    every = 3
 
     def renew(self) -> None:
         """There are new points whenever somebody looks."""
@@ -113,8 +113,6 @@ class Plot(Part):
 
 class Status(Part):
     """Facts of the run, and the latest values of all metrics."""
-
-    every = 2
 
     def render(self) -> Text:
         width = self.size.width
