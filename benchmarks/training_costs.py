@@ -249,8 +249,7 @@ def dashboard() -> list[Figure]:
     """A run of the demo that is watched for some epochs, and for as many is not, in turns."""
     runs = [_in_terminal("watched") for _ in range(WATCHES)]
     beside, alone = (sum([each[name] for each in runs]) for name in ("beside", "alone"))
-    ratio = beside / alone
-    return [Figure("an epoch beside a dashboard over one without", ratio, "", 1.01)]
+    return [Figure("an epoch beside a dashboard over one without", beside / alone, "", 1.01)]
 
 
 def watched() -> dict[str, float]:

@@ -59,7 +59,7 @@ class Part(Widget):
     def __init__(self, view: View) -> None:
         super().__init__()
         self.view = view
-        self._made: Text | None = None
+        self._made: object = None
 
     def renew(self) -> None:
         """Draw it anew if it shows something else than before: that costs ten times as much as to
@@ -68,10 +68,6 @@ class Part(Widget):
         if made != self._made:
             self._made = made
             self.refresh()
-
-    def render(self) -> Text:
-        """What it shows now."""
-        raise NotImplementedError
 
 
 class Header(Part):
