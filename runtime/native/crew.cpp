@@ -4,6 +4,8 @@
 #include <chrono>
 #include <exception>
 
+#include "memory.hpp"
+
 namespace brimstone {
 namespace {
 
@@ -77,7 +79,7 @@ Crew::~Crew() {
 void Crew::start(int workers) noexcept {
     try {
         workers_.reserve(static_cast<size_t>(workers));
-        for (int i = 0; i < workers; ++i) workers_.emplace_back([this] { live(); });
+        for (int i = 0; i < workers; ++i) workers_.emplace_back([this, i] { live(i); });
     } catch (const std::exception &) {
     }
     started_.store(true, std::memory_order_release);
@@ -122,8 +124,9 @@ void Crew::call(int64_t wanted) noexcept {
     }
 }
 
-// What a worker does until the crew ends.
-void Crew::live() noexcept {
+// What a worker does until the crew ends. Homes count from zero for those who call for help.
+void Crew::live(int number) noexcept {
+    settle_down(~static_cast<size_t>(number));
     for (;;) {
         const uint32_t seen = calls_.load();
         if (ended_.load()) return;

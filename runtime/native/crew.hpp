@@ -62,7 +62,7 @@ class Crew {
   private:
     int claim() noexcept;
     void call(int64_t wanted) noexcept;
-    void live() noexcept;
+    void live(int number) noexcept;
     bool help() noexcept;
     void wait_for_call(uint32_t seen) noexcept;
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <new>
@@ -19,6 +20,10 @@ constexpr size_t HUGE_PAGE = size_t{2} << 20;
 constexpr size_t LARGEST = SIZE_MAX / 4;
 // One part in so many of what is left is taken without another look.
 constexpr size_t SHARE_UNLOOKED = 8;
+
+thread_local size_t home = 0;
+
+int64_t time() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 
 // The next size of which there are blocks: four for each power of two.
 size_t rounded(size_t bytes) {
@@ -65,40 +70,35 @@ void to_system(void *block, size_t size) noexcept {
 
 }  // namespace
 
+void settle_down(size_t number) noexcept { home = number; }
+
 void *Blocks::take(size_t bytes) noexcept {
     if (bytes > LARGEST) return nullptr;
     const size_t size = rounded(bytes);
-    {
-        const std::lock_guard lock(mutex_);
-        if (Kept *block = lift(shelf_for(size))) {
-            count_in_use(size);
-            return block;
-        }
-    }
-    // The system may take long, so the lock is not held.
-    void *block = fresh(size);
-    if (!block) {
-        trim();
-        block = fresh(size);
-    }
-    if (!block) return nullptr;
-    const std::lock_guard lock(mutex_);
-    ++statistics_.taken_from_system;
-    count_in_use(size);
+    void *block = find(size);
+    if (!block && (block = fresh(size))) ++taken_from_system_;
+    if (block) count_in_use(size);
     return block;
 }
 
 bool Blocks::take(std::span<Block> blocks) noexcept {
+    size_t found = 0;
     {
-        const std::lock_guard lock(mutex_);
+        Home &own = own_home();
+        const int64_t now = time();
+        const std::lock_guard lock(own.mutex);
         for (Block &block : blocks) {
             block.start = nullptr;
             if (block.bytes > LARGEST) continue;
             const size_t size = rounded(block.bytes);
-            block.start = lift(shelf_for(size));
-            if (block.start) count_in_use(size);
+            Shelf &shelf = own.shelves[shelf_of(size)];
+            shelf.last_use = now;
+            block.start = lift(shelf);
+            if (block.start) found += size;
         }
+        kept_ -= found;
     }
+    count_in_use(found);
     for (Block &block : blocks) {
         if (!block.start) block.start = take(block.bytes);
         if (!block.start) return give(blocks), false;
@@ -113,36 +113,69 @@ void Blocks::give(void *block, size_t bytes) noexcept {
 
 void Blocks::give(std::span<const Block> blocks) noexcept {
     Kept *unwanted = nullptr;
+    size_t given = 0, laid = 0;
     {
-        const std::lock_guard lock(mutex_);
+        Home &own = own_home();
+        const int64_t now = time();
+        const std::lock_guard lock(own.mutex);
         for (const Block &block : blocks) {
             if (!block.start) continue;
             const size_t size = rounded(block.bytes);
             Kept *kept = new (block.start) Kept{nullptr, size};
-            statistics_.in_use -= size;
-            if (size <= keep_at_most_)
-                lay(kept, shelf_for(size));
-            else
+            given += size;
+            if (size > keep_at_most_) {
                 unwanted = new (kept) Kept{unwanted, size};
+                continue;
+            }
+            Shelf &shelf = own.shelves[shelf_of(size)];
+            shelf.last_use = now;
+            lay(kept, shelf);
+            laid += size;
         }
-        unwanted = shrink_to(keep_at_most_, unwanted);
+        kept_ += laid;
     }
-    let_go(unwanted);
+    in_use_ -= given;
+    let_go(shrink_to(keep_at_most_, unwanted));
 }
 
-void Blocks::trim() noexcept {
-    std::unique_lock lock(mutex_);
-    Kept *unwanted = shrink_to(0, nullptr);
-    lock.unlock();
-    let_go(unwanted);
-}
+void Blocks::trim() noexcept { let_go(shrink_to(0, nullptr)); }
 
 Blocks::Statistics Blocks::statistics() const noexcept {
-    const std::lock_guard lock(mutex_);
-    return statistics_;
+    return {in_use_, kept_, peak_in_use_, taken_from_system_};
 }
 
+void Blocks::lock() noexcept {
+    for (Home &each : homes_) each.mutex.lock();
+    mutex_.lock();
+}
+
+void Blocks::unlock() noexcept {
+    mutex_.unlock();
+    for (Home &each : homes_) each.mutex.unlock();
+}
+
+Blocks::Home &Blocks::own_home() noexcept { return homes_[home % HOMES]; }
+
+// A block that is kept in this thread's home, or in the next one that has one; or a null pointer.
+Blocks::Kept *Blocks::find(size_t size) noexcept {
+    const int64_t now = time();
+    for (size_t i = 0; i < HOMES; ++i) {
+        Home &each = homes_[(home + i) % HOMES];
+        const std::lock_guard lock(each.mutex);
+        Shelf &shelf = each.shelves[shelf_of(size)];
+        shelf.last_use = now;
+        Kept *block = lift(shelf);
+        if (!block) continue;
+        kept_ -= size;
+        return block;
+    }
+    return nullptr;
+}
+
+// The system may take long, so no lock is held.
 void *Blocks::fresh(size_t size) noexcept {
+    if (void *block = is_there(size) ? from_system(size) : nullptr) return block;
+    trim();
     return is_there(size) ? from_system(size) : nullptr;
 }
 
@@ -163,16 +196,11 @@ bool Blocks::is_there(size_t size) noexcept {
     return true;
 }
 
-// The shelf that somebody uses just now.
-Blocks::Shelf &Blocks::shelf_for(size_t size) noexcept {
-    Shelf &shelf = shelves_[shelf_of(size)];
-    shelf.last_use = ++uses_;
-    return shelf;
-}
-
 void Blocks::count_in_use(size_t size) noexcept {
-    statistics_.in_use += size;
-    statistics_.peak_in_use = std::max(statistics_.peak_in_use, statistics_.in_use);
+    const size_t now = in_use_ += size;
+    size_t peak = peak_in_use_;
+    while (peak < now && !peak_in_use_.compare_exchange_weak(peak, now)) {
+    }
 }
 
 // The top block of a shelf, or a null pointer when the shelf is empty.
@@ -180,28 +208,37 @@ Blocks::Kept *Blocks::lift(Shelf &shelf) noexcept {
     Kept *block = shelf.top;
     if (!block) return nullptr;
     shelf.top = block->below;
-    statistics_.kept -= block->size;
     return block;
 }
 
 void Blocks::lay(Kept *block, Shelf &shelf) noexcept {
     block->below = shelf.top;
     shelf.top = block;
-    statistics_.kept += block->size;
 }
 
 // Lifts blocks onto others until at most so many bytes are kept, first those of the size that was
 // used longest ago: sizes change with the shapes of a program's input, and old ones may never be
 // asked for again.
 Blocks::Kept *Blocks::shrink_to(size_t bytes, Kept *lifted) noexcept {
-    const auto age = [](const Shelf &shelf) { return shelf.top ? shelf.last_use : UINT64_MAX; };
-    while (statistics_.kept > bytes) {
-        Shelf &oldest = *std::ranges::min_element(shelves_, {}, age);
-        Kept *block = lift(oldest);
+    if (kept_ <= bytes) return lifted;
+    lock();
+    while (kept_ > bytes) {
+        Kept *block = lift(longest_unused());
+        kept_ -= block->size;
         block->below = lifted;
         lifted = block;
     }
+    unlock();
     return lifted;
+}
+
+// Of those that are not empty.
+Blocks::Shelf &Blocks::longest_unused() noexcept {
+    const auto age = [](const Shelf *shelf) { return shelf->top ? shelf->last_use : INT64_MAX; };
+    Shelf *oldest = homes_[0].shelves.data();
+    for (Home &each : homes_)
+        for (Shelf &shelf : each.shelves) oldest = std::ranges::min(oldest, &shelf, {}, age);
+    return *oldest;
 }
 
 void Blocks::let_go(Kept *blocks) noexcept {

@@ -3,9 +3,13 @@
 // Comes in: how many bytes somebody needs. Goes out: a block of at least so many, aligned to a
 // cache line. Fresh memory costs several times the work that most kernels do on it.
 // Never: contents; a block holds what its last owner left in it.
+//
+// A block that another core has written must come from that one's caches. So threads have homes,
+// and each takes what was given at its own one first, then what was given elsewhere.
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -14,6 +18,9 @@
 #include "room.hpp"
 
 namespace brimstone {
+
+// Threads of one number have one home; it is the first one's until they say so.
+void settle_down(size_t number) noexcept;
 
 // So many bytes somewhere; a null pointer where they are still to be found.
 struct Block {
@@ -57,10 +64,12 @@ class Blocks {
     size_t keep_at_most() const noexcept { return keep_at_most_; }
 
     // Nobody takes or gives between the two, as it must be when a process forks.
-    void lock() noexcept { mutex_.lock(); }
-    void unlock() noexcept { mutex_.unlock(); }
+    void lock() noexcept;
+    void unlock() noexcept;
 
   private:
+    static constexpr size_t HOMES = 8;
+
     // What is written into a block while nobody uses it.
     struct Kept {
         Kept *below;
@@ -70,28 +79,35 @@ class Blocks {
     // The kept blocks of one size, the one that was given last on top.
     struct Shelf {
         Kept *top = nullptr;
-        uint64_t last_use = 0;
+        int64_t last_use = 0;
+    };
+
+    // What the threads of a home gave.
+    struct alignas(64) Home {
+        std::mutex mutex;
+        std::array<Shelf, 256> shelves;
     };
 
     static void let_go(Kept *blocks) noexcept;
+    Home &own_home() noexcept;
+    Kept *find(size_t size) noexcept;
     void *fresh(size_t size) noexcept;
     bool is_there(size_t size) noexcept;
-
-    // The lock is held while these run.
-    Shelf &shelf_for(size_t size) noexcept;
     void count_in_use(size_t size) noexcept;
-    Kept *lift(Shelf &shelf) noexcept;
-    void lay(Kept *block, Shelf &shelf) noexcept;
+
     Kept *shrink_to(size_t bytes, Kept *lifted) noexcept;
+    // The lock of the shelf's home is held while these run; of the last one, those of all homes.
+    static Kept *lift(Shelf &shelf) noexcept;
+    static void lay(Kept *block, Shelf &shelf) noexcept;
+    Shelf &longest_unused() noexcept;
 
     const size_t keep_at_most_;
     const Look look_;
-    mutable std::mutex mutex_;
-    Statistics statistics_;
-    uint64_t uses_ = 0;
+    std::atomic<size_t> in_use_ = 0, kept_ = 0, peak_in_use_ = 0, taken_from_system_ = 0;
+    std::array<Home, HOMES> homes_;
     // So many bytes may be taken from the system before the next look.
+    std::mutex mutex_;
     size_t unlooked_ = 0;
-    std::array<Shelf, 256> shelves_;
 };
 
 // The memory of all arrays of this process. It is never destroyed, for a process may end while

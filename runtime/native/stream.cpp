@@ -200,6 +200,7 @@ bool Stream::call_runner() noexcept {
 
 // What the runner does until the process ends.
 void Stream::live() noexcept {
+    settle_down(number_);
     Lock lock(mutex_);
     for (;;) {
         called_.wait(lock, [this] { return wanted_; });
@@ -253,10 +254,12 @@ Stream *open_stream(Pool &pool) noexcept {
     const std::lock_guard lock(registry);
     for (Stream **place = &closed; *place; place = &(*place)->next_closed) {
         if (&(*place)->pool() != &pool || !(*place)->reopen()) continue;
+        settle_down((*place)->number());
         return std::exchange(*place, (*place)->next_closed);
     }
-    auto *made = new (std::nothrow) Stream(pool);
+    auto *made = new (std::nothrow) Stream(pool, all ? all->number() + 1 : 0);
     if (!made) return nullptr;
+    settle_down(made->number());
     made->next = all;
     all = made;
     return made;

@@ -23,7 +23,7 @@ namespace brimstone {
 
 class Stream {
   public:
-    explicit Stream(Pool &pool) noexcept : pool_(pool) {}
+    Stream(Pool &pool, size_t number) noexcept : pool_(pool), number_(number) {}
     Stream(const Stream &) = delete;
     Stream &operator=(const Stream &) = delete;
 
@@ -40,6 +40,7 @@ class Stream {
     bool is_closed() const noexcept { return is_closed_.load(std::memory_order_relaxed); }
 
     const Pool &pool() const noexcept { return pool_; }
+    size_t number() const noexcept { return number_; }
 
     // Nobody can ask for more between the two, nor is anything left if the first one says so, as it
     // must be when a process forks; the child has no runner.
@@ -65,6 +66,7 @@ class Stream {
     void live() noexcept;
 
     Pool &pool_;
+    const size_t number_;
     std::mutex mutex_;
     std::condition_variable changed_, called_;
     Task *first_ = nullptr, *last_ = nullptr;

@@ -48,6 +48,29 @@ void test_blocks_are_handed_out_again() {
     check(blocks.statistics().taken_from_system == 8);
 }
 
+void test_blocks_stay_at_home() {
+    Blocks blocks(64 * MIB);
+    settle_down(1);
+    void *first = blocks.take(5000), *second = blocks.take(5000), *third = blocks.take(5000);
+    blocks.give(first, 5000);
+    settle_down(2);
+    blocks.give(second, 5000);
+    blocks.give(third, 5000);
+    settle_down(1);
+    Block some[] = {{nullptr, 5000}, {nullptr, 5000}};
+    check(blocks.take(some));
+    check(some[0].start == first && some[1].start == third);
+    settle_down(3);
+    check(blocks.take(5000) == second);
+    check(blocks.statistics().taken_from_system == 3);
+    blocks.give(some);
+    blocks.give(second, 5000);
+    check(blocks.statistics().kept == 3 * 5120);
+    settle_down(0);
+    blocks.trim();
+    check(blocks.statistics().kept == 0);
+}
+
 void test_statistics() {
     Blocks blocks(MIB);
     void *small = blocks.take(1000);
@@ -133,6 +156,7 @@ int main() {
     using namespace brimstone;
     test_sizes_and_alignment();
     test_blocks_are_handed_out_again();
+    test_blocks_stay_at_home();
     test_statistics();
     test_only_so_much_is_kept();
     test_no_memory_left();
