@@ -1,5 +1,6 @@
 #include "crew.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <chrono>
 #include <exception>
@@ -11,9 +12,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// To sleep and be woken takes about as long. Who spins longer takes the core from threads that have
-// work whenever there are fewer free cores than threads.
-constexpr auto SPIN = std::chrono::microseconds(5);
+// Who waits spins as long as it takes to be woken, within these bounds: a few microseconds, or some
+// tens where a virtual machine gives its idle cores back. Who spins longer takes the core from
+// threads that have work whenever there are fewer free cores than threads.
+constexpr std::chrono::nanoseconds SPIN_AT_LEAST = std::chrono::microseconds(5);
+constexpr std::chrono::nanoseconds SPIN_AT_MOST = std::chrono::microseconds(50);
 constexpr int PAUSES_PER_LOOK_AT_CLOCK = 16;
 // Taken from what a job has left, it is one chunk less.
 constexpr int64_t ONE_LESS = int64_t{1} << 32;
@@ -26,16 +29,18 @@ void pause() {
 #endif
 }
 
+int64_t now() { return Clock::now().time_since_epoch().count(); }
+
 template <typename Condition>
-bool spin_until(Condition holds) {
+bool spin_until(Condition holds, int64_t spin) {
     if (holds()) return true;
-    const auto end = Clock::now() + SPIN;
+    const int64_t end = now() + spin;
     do {
         for (int i = 0; i < PAUSES_PER_LOOK_AT_CLOCK; ++i) {
             pause();
             if (holds()) return true;
         }
-    } while (Clock::now() < end);
+    } while (now() < end);
     return false;
 }
 
@@ -62,11 +67,13 @@ bool Job::help() noexcept {
     return true;
 }
 
-void Job::wait_for_helpers() noexcept {
+void Job::wait_for_helpers(int64_t spin) noexcept {
     const auto helpers = [this] { return helpers_.load(std::memory_order_acquire); };
-    if (spin_until([&] { return helpers() == 0; })) return;
+    if (spin_until([&] { return helpers() == 0; }, spin)) return;
     while (const uint32_t some = helpers()) helpers_.wait(some, std::memory_order_acquire);
 }
+
+Crew::Crew(unsigned forks) noexcept : forks_(forks), waking_(SPIN_AT_LEAST.count()) {}
 
 Crew::~Crew() {
     ended_.store(true);
@@ -96,7 +103,7 @@ bool Crew::run(int64_t chunks, Chunk work, void *context) noexcept {
     job.open(chunks, work, context);
     call(chunks - 1);
     job.take_chunks();
-    job.wait_for_helpers();
+    job.wait_for_helpers(waking_);
     claimed_.fetch_and(~(uint64_t{1} << place), std::memory_order_release);
     return true;
 }
@@ -117,6 +124,7 @@ int Crew::claim() noexcept {
 void Crew::call(int64_t wanted) noexcept {
     ++calls_;
     const int asleep = sleepers_.load();
+    if (asleep > 0) called_.store(now(), std::memory_order_relaxed);
     if (wanted < asleep) {
         for (int64_t i = 0; i < wanted; ++i) calls_.notify_one();
     } else if (asleep > 0) {
@@ -143,10 +151,14 @@ bool Crew::help() noexcept {
 }
 
 void Crew::wait_for_call(uint32_t seen) noexcept {
-    if (spin_until([&] { return calls_.load() != seen; })) return;
+    if (spin_until([&] { return calls_.load() != seen; }, waking_)) return;
     ++sleepers_;
     calls_.wait(seen);
     --sleepers_;
+    const int64_t took = now() - called_.load(std::memory_order_relaxed);
+    const int64_t before = waking_.load(std::memory_order_relaxed);
+    const int64_t bounded = std::clamp(took, SPIN_AT_LEAST.count(), SPIN_AT_MOST.count());
+    waking_.store(before + (bounded - before) / 4, std::memory_order_relaxed);
 }
 
 }  // namespace brimstone

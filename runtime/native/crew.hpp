@@ -33,7 +33,7 @@ class alignas(128) Job {
     void open(int64_t chunks, Chunk work, void *context) noexcept;
     void take_chunks() noexcept;
     bool help() noexcept;  // whether there was a chunk
-    void wait_for_helpers() noexcept;
+    void wait_for_helpers(int64_t spin) noexcept;  // nanoseconds, before the caller sleeps
 
   private:
     // In the upper half how many chunks are left, below zero when threads looked for more; in the
@@ -47,7 +47,7 @@ class alignas(128) Job {
 
 class Crew {
   public:
-    explicit Crew(unsigned forks) noexcept : forks_(forks) {}
+    explicit Crew(unsigned forks) noexcept;
     ~Crew();
     Crew(const Crew &) = delete;
     Crew &operator=(const Crew &) = delete;
@@ -71,6 +71,8 @@ class Crew {
     alignas(128) std::atomic<uint64_t> claimed_ = 0;  // a bit for each job
     alignas(128) std::atomic<uint32_t> calls_ = 0;    // workers wait for the next
     std::atomic<int> sleepers_ = 0;
+    std::atomic<int64_t> called_ = 0;  // when some of them were, last
+    std::atomic<int64_t> waking_;      // how long to wake one has taken of late, in nanoseconds
     std::atomic<bool> ended_ = false;
     std::vector<std::thread> workers_;
     std::atomic<bool> started_ = false;  // all of them that there will be

@@ -17,7 +17,7 @@ from kit.tiling import kernel
 SMALL = {
     "m": 3, "n": 8, "k": 4, "kept": 8, "chunk": 6, "alone": 48, "few": 2, "beside": 2,
     "together": 2, "lines": 2, "dots": 3, "along": 4, "unroll": 2, "low": 2, "broad": 16,
-    "near": 64,
+    "near": 64, "much": 3, "apart": 1,
 }  # fmt: skip
 """Blocks of 3×8, chunks of k of 8, at most 48 elements alone, at most 2 rows few."""
 

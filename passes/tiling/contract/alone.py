@@ -2,7 +2,7 @@
 
 Comes in: two matrices whose product is small. Goes out: the kernel in which a program multiplies
 some chunks of k, and its grid. Where there are more, programs make `parts`, which another kernel
-adds.
+adds; where there are not, but much is to be multiplied, each has some of the columns.
 Never: memory that programs share.
 """
 
@@ -24,7 +24,7 @@ from .product import multiplied, panel
 
 @dataclass(slots=True)
 class Alone:
-    """What one program does, which is at `batch` and runs along k from `begin` to `end`: it packs
+    """What one program does, which is at `batch` and has a run of k and one of columns: it packs
     the right operand, and of the left one a panel at a time, which stays nearest."""
 
     writer: Writer
@@ -32,18 +32,17 @@ class Alone:
     sources: tuple[Sequence[AnyValue], Sequence[AnyValue]]
     rooms: tuple[AnyValue, AnyValue]
     batch: AnyValue
-    begin: AnyValue
-    end: AnyValue
+    runs: Mapping[Role, tuple[AnyValue, AnyValue]]
 
     def pack_right(self) -> None:
-        """All panels of the right operand."""
+        """All panels of its columns of the right operand."""
         writer, (_, right) = self.writer, self.operands
         outer, inner = (role for role in right.matrix.order if role is not Role.BATCH)
 
         def rows(slow: AnyValue) -> None:
             def row(fast: AnyValue) -> None:
                 at = {outer: slow, inner: fast}
-                self._pack_block(1, at, writer.divide(at[Role.FREE], right.lines))
+                self._pack_block(1, at, self._panel(at[Role.FREE]))
 
             writer.loop(inner.value, self._bounds(right, inner), row)
 
@@ -52,9 +51,10 @@ class Alone:
     def multiply(
         self, lead: list[AnyValue], finish: Callable[[AnyValue, list[AnyValue]], None]
     ) -> None:
-        """All blocks of the product."""
+        """All blocks of its columns of the product."""
         writer, (left, right), zero = self.writer, self.operands, self.writer.size(0)
-        length = writer.subtract(self.end, self.begin)
+        begin, end = self.runs[Role.CONTRACT]
+        length = writer.subtract(end, begin)
         chunks = writer.divide(writer.add(length, left.chunk - 1), left.chunk)
 
         def rows(top: AnyValue) -> None:
@@ -62,7 +62,7 @@ class Alone:
                 self._pack_block(0, {Role.FREE: top, Role.CONTRACT: inner}, zero)
 
             def row(at: AnyValue) -> None:
-                where = [writer.divide(at, right.lines)]
+                where = [self._panel(at)]
                 beside = panel(writer, right, self.rooms[1], where, chunks)
                 sums = multiplied(writer, self.operands, (lines, beside))
                 finish(sums, [*lead, top, at])
@@ -74,15 +74,21 @@ class Alone:
         writer.loop("m", self._bounds(left, Role.FREE), rows)
 
     def _bounds(self, panels: Panels, role: Role) -> tuple[AnyValue, AnyValue, int]:
-        if role is Role.CONTRACT:
-            return self.begin, self.end, panels.chunk
+        if panels.beside or role is Role.CONTRACT:
+            return (*self.runs[role], panels.steps[role])
         size = panels.matrix.sizes[role]
         return self.writer.size(0), self.writer.size(size), panels.lines
+
+    def _panel(self, column: AnyValue) -> AnyValue:
+        """Which panel of the right operand begins with a column."""
+        writer, (_, right) = self.writer, self.operands
+        inside = writer.subtract(column, self.runs[Role.FREE][0])
+        return writer.divide(inside, right.lines)
 
     def _pack_block(self, side: int, at: Mapping[Role, AnyValue], line: AnyValue) -> None:
         """Pack a chunk of an operand to a panel of its room."""
         writer, panels = self.writer, self.operands[side]
-        inside = writer.subtract(at[Role.CONTRACT], self.begin)
+        inside = writer.subtract(at[Role.CONTRACT], self.runs[Role.CONTRACT][0])
         where = [line, writer.divide(inside, panels.chunk)]
         places = {**at, Role.BATCH: self.batch}
         pack_block(writer, panels, self.sources[side], places, self.rooms[side], where)
@@ -90,7 +96,8 @@ class Alone:
 
 @dataclass(frozen=True, slots=True)
 class Chunks:
-    """How many chunks of panels the programs take that share a k, or the one that has all of it."""
+    """How many chunks of panels the programs take that share a k, or those that have all of it; and
+    how many panels of columns the latter."""
 
     schedule: Schedule
 
@@ -109,6 +116,14 @@ class Chunks:
         whole = ceil_div(length, self.schedule["k"])
         return maximum(ceil_div(whole, maximum(ceil_div(whole, self.most(columns)), 1)), 1)
 
+    def panels(self, batch: Size, rows: Size, columns: Size, whole: Size) -> Size:
+        """All panels of columns, or fewer where chunks are many, along k and of all panels of rows,
+        and the batch does not make enough programs."""
+        columns = maximum(columns, 1)
+        much = ceil_div(rows * columns * whole, self.schedule["much"])
+        programs = maximum(ceil_div(much, maximum(batch, 1)), 1)
+        return minimum(maximum(ceil_div(columns, programs), self.schedule["apart"]), columns)
+
 
 def alone_func(
     heading: Heading,
@@ -120,51 +135,57 @@ def alone_func(
     """The kernel, whose programs take so many chunks of panels, and make parts where there are
     more."""
     left, right = operands
-    columns = right.matrix.sizes[Role.FREE]
-    several = isinstance(ending, Parts)
+    role = Role.CONTRACT if isinstance(ending, Parts) else Role.FREE
+
+    def shared(local: Resize) -> tuple[Size, Size]:
+        """The size that programs share, and how much of it one has."""
+        columns, length = local(extent.n), local(extent.k)
+        if role is Role.CONTRACT:
+            return length, chunks.each(columns, length) * left.chunk
+        rows, whole = left.counts(local)
+        panels = chunks.panels(local(extent.batch), rows, right.counts(local)[0], whole)
+        return columns, panels * right.lines
 
     def grid(local: Resize) -> Shape:
-        if not several:
-            return (local(extent.batch),)
-        length = local(extent.k)
-        step = chunks.each(local(columns), length) * left.chunk
-        return (local(extent.batch), ceil_div(length, step))
+        return (local(extent.batch), ceil_div(*shared(local)))
 
     params = [*left.matrix.params, *right.matrix.params, *ending.params]
     writer = Writer(open_grid(heading, params, grid))
-    named = writer.names.of(columns)
-    rooms = _rooms(operands, named, chunks.most(named) if several else chunks.alone)
-    step = chunks.each(columns, extent.k) * left.chunk
+    columns, longest = shared(writer.names.of)[1], chunks.alone
+    if role is Role.CONTRACT:
+        columns = writer.names.of(extent.n)
+        longest = chunks.most(columns)
+    rooms = _rooms(operands, columns, longest)
+    whole = {Role.FREE: extent.n, Role.CONTRACT: extent.k}
+    step = shared(lambda size: size)[1]
 
     def write() -> None:
-        _write_alone(writer, operands, (extent.k, step), ending, rooms)
+        _write_alone(writer, operands, whole, (role, step), ending, rooms)
 
-    asked = [extent.k, step, *left.matrix.asked, *right.matrix.asked, *ending.asked]
+    asked = [*whole.values(), step, *left.matrix.asked, *right.matrix.asked, *ending.asked]
     return writer.later(write, asked)
 
 
 def _write_alone(
     writer: Writer,
     operands: tuple[Panels, Panels],
-    sizes: tuple[Size, Size],
+    whole: Mapping[Role, Size],
+    shared: tuple[Role, Size],
     ending: Ending | Parts,
     shapes: tuple[Shape, Shape],
 ) -> None:
-    """What a program does, whose panels need memory of these shapes; the sizes are that of k and of
-    a part of it."""
+    """What a program does, whose panels need memory of these shapes: of the `whole` k and columns
+    it has so much of what is `shared`."""
     left, right = operands
     behind, split = len(writer.views) - len(ending.params), len(left.matrix.params)
     sources = writer.views[:split], writer.views[split:behind]
-    batch = writer.program(0)
-    begin, end = writer.size(0), writer.size(sizes[0])
-    lead = [batch]
-    if isinstance(ending, Parts):
-        step, part = writer.size(sizes[1]), writer.program(1)
-        begin = writer.multiply(part, step)
-        end = writer.least(writer.add(begin, step), end)
-        lead = [part, batch]
+    batch, part, step = writer.program(0), writer.program(1), writer.size(shared[1])
+    runs = {role: (writer.size(0), writer.size(size)) for role, size in whole.items()}
+    begin, (_, end) = writer.multiply(part, step), runs[shared[0]]
+    runs[shared[0]] = begin, writer.least(writer.add(begin, step), end)
     rooms = writer.scratch(left.wide, *shapes[0]), writer.scratch(right.wide, *shapes[1])
-    program = Alone(writer, operands, sources, rooms, batch, begin, end)
+    program = Alone(writer, operands, sources, rooms, batch, runs)
+    lead = [part, batch] if shared[0] is Role.CONTRACT else [batch]
     program.pack_right()
     program.multiply(lead, partial(ending.store, writer, writer.views[behind:]))
 

@@ -69,6 +69,23 @@ def test_sizes_choose_among_kernels(branch: str) -> None:
     np.testing.assert_array_equal(interpret(module, left, right)[0], left @ right)
 
 
+@pytest.mark.parametrize(
+    ("sizes", "programs"),
+    [((3, 16, 5), [1, 2]), ((3, 16, 1), [1, 1]), ((3, 13, 6), [1, 2]), ((6, 8, 8), [1, 1])],
+    ids=["two panels", "little to multiply", "a panel is not full", "one panel"],
+)
+def test_columns_are_shared_where_much_is_multiplied(
+    sizes: tuple[int, int, int], programs: list[int]
+) -> None:
+    func = contraction("nn")
+    module, named = tiled(func, SMALL).module, dict(zip("mnk", sizes, strict=True))
+    launch = next(op for op in module.main.walk() if getattr(op, "kernel", "") == "k_alone")
+    assert isinstance(launch, step.Launch)
+    assert [number(size, named) for size in launch.each[0].grid] == programs
+    left, right = arrays_for(func, named, whole=True)
+    np.testing.assert_array_equal(interpret(module, left, right)[0], left @ right)
+
+
 def launches(module: Module, block: Block, sizes: Mapping[str, int]) -> list[str]:
     """The kernels that run, in order."""
     found: list[str] = []

@@ -21,7 +21,9 @@ from kit.endings import ending
 from kit.played import played
 from kit.tiling import arrays_for, kernel, sizes_of
 
-LIMITS = {"chunk": 24, "alone": 256, "few": 3, "beside": 2, "kept": 64, "near": 64}
+LIMITS = {
+    "chunk": 24, "alone": 256, "few": 3, "beside": 2, "kept": 64, "near": 64, "much": 2, "apart": 1,
+}  # fmt: skip
 """Small sizes reach all branches; blocks are those of this processor."""
 COMPILED = [
     "nn", "nt", "tn", "heads", "two merged", "two free", "vector, matrix", "vector, rows",
