@@ -146,12 +146,17 @@ def record_parts(cls: Any, operands: tuple[Node, ...], *rest: Any, **named: Any)
 def leaf(
     buffer: Any,
     type_: TensorType,
-    device: Device,
+    device: Device | None,
     tracked: bool = False,
     location: Location = UNKNOWN,
 ) -> Node:
     """A node that holds a buffer of `device`, which was made at `location`."""
-    return _plain(Leaf, (), type_, device, buffer, tracked, location)
+    node = _make(Node)
+    node.cls, node.operands, node.attributes, node.type = Leaf, (), (), type_
+    node.regions, node.captures, node.location, node.serial = (), 0, location, next_serial()
+    node.trace, node.device, node.tracked = None, device, tracked
+    node.history, node.buffer = None, buffer
+    return node
 
 
 def argument(
@@ -181,21 +186,10 @@ def own_constant(shared: Node) -> Node:
     return _plain(Constant, shared.attributes, shared.type, shared.device)
 
 
-def _plain(
-    cls: Any,
-    attributes: tuple[Any, ...],
-    type_: TensorType,
-    device: Device | None,
-    buffer: Any = None,
-    tracked: bool = False,
-    location: Location = UNKNOWN,
-) -> Node:
-    """A node without operands."""
-    node = _make(Node)
-    node.cls, node.operands, node.attributes, node.type = cls, (), attributes, type_
-    node.regions, node.captures, node.location, node.serial = (), 0, location, next_serial()
-    node.trace, node.device, node.tracked = None, device, tracked
-    node.history, node.buffer = None, buffer
+def _plain(cls: Any, attributes: tuple[Any, ...], type_: TensorType, device: Device | None) -> Node:
+    """A node without operands or a buffer."""
+    node = leaf(None, type_, device)
+    node.cls, node.attributes = cls, attributes
     return node
 
 
