@@ -17,6 +17,7 @@ from textual.pilot import Pilot
 
 from brimstone.train import Ended, EpochEnded, Event, Progress, Started
 from brimstone.train.render.app import KEYS, DashboardApp
+from brimstone.train.render.budget import AT_ONCE, AWAY, SHARE, Budget
 from brimstone.train.render.health import Health
 from brimstone.train.render.help import Help
 from brimstone.train.render.panels import Gauges, Header, Notes, Part, Plot, Status
@@ -34,7 +35,7 @@ def piloted(
     ask: Callable[[], None] = lambda: None,
 ) -> DashboardApp:
     """A screen that has taken these events, and what a test does with it."""
-    app = DashboardApp(deque(events), ask, spent=lambda: 0.0)
+    app = DashboardApp(deque(events), ask, lambda: Budget(spent=lambda: 0.0))
 
     async def run() -> None:
         async with app.run_test(size=size) as pilot:
@@ -50,6 +51,23 @@ def text_of(app: DashboardApp) -> str:
     """What stands on the screen."""
     drawn = app.export_screenshot()
     return unescape("".join(re.findall(r"<text[^>]*>(.*?)</text>", drawn))).replace("\xa0", " ")
+
+
+def test_time_is_not_saved_up_while_nobody_looks() -> None:
+    now = spent = 0.0
+    budget = Budget(lambda: spent, lambda: now)
+    spent = 0.9 * AT_ONCE
+    assert not budget.is_over()
+    spent = 1.1 * AT_ONCE
+    assert budget.is_over()
+    for _ in range(100):
+        now += AWAY / 2
+        budget.is_over()
+    spent = AT_ONCE + 49 * AWAY * SHARE
+    assert not budget.is_over()
+    now += 1000 * AWAY  # stopped, or asleep
+    spent = AT_ONCE + 52 * AWAY * SHARE
+    assert budget.is_over()
 
 
 def test_everything_is_there() -> None:

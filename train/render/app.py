@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from time import monotonic, process_time
 from typing import ClassVar
 
 from textual.app import App, ComposeResult
@@ -17,14 +16,13 @@ from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Footer
 
+from .budget import Budget
 from .health import Health
 from .help import Help
 from .messages import Message
 from .panels import Gauges, Header, Notes, Part, Plot, Status, View
 
 FRAMES_A_SECOND = 5
-SHARE, AT_ONCE = 0.005, 0.2
-"""So much of a core is for drawing, which training would have; at first, so many seconds of it."""
 LEAVE_AFTER = 3
 """So often a person asks to stop until the screen is given up: a run may be stuck."""
 KEYS: list[Binding] = [
@@ -71,10 +69,10 @@ class DashboardApp(App[None]):
         self,
         inbox: deque[Message | None],
         ask: Callable[[], None],
-        spent: Callable[[], float] = process_time,
+        budget: Callable[[], Budget] = Budget,
     ) -> None:
         super().__init__()
-        self._spent, self._spent_before, self._since = spent, 0.0, 0.0
+        self._new_budget = budget
         self.view, self._inbox, self._ask = View(), inbox, ask
         self._asked = self._frame = 0
         self._is_whole = True
@@ -90,14 +88,14 @@ class DashboardApp(App[None]):
 
     def on_mount(self) -> None:
         """Begin to look into the inbox."""
-        self._spent_before, self._since = self._spent(), monotonic()
+        self._budget = self._new_budget()
         self.set_interval(1 / FRAMES_A_SECOND, self.look)
 
     def look(self) -> None:
         """Take what has come, and draw what is to be drawn then; at last, all. Over budget it waits
         in the inbox: to take much at once costs less."""
         is_last = bool(self._inbox) and self._inbox[-1] is None
-        if self._is_over_budget and not is_last:
+        if self._budget.is_over() and not is_last:
             return
         if self._inbox:
             while self._inbox:
@@ -108,11 +106,6 @@ class DashboardApp(App[None]):
         elif not self._is_whole:
             self.draw()
             self._is_whole = True
-
-    @property
-    def _is_over_budget(self) -> bool:
-        """Whether this process has taken more of a core than is for it."""
-        return self._spent() - self._spent_before > SHARE * (monotonic() - self._since) + AT_ONCE
 
     def _take(self, message: Message | None) -> None:
         if message is None:

@@ -23,7 +23,7 @@ from .messages import packed
 from .renderer import Renderer
 from .watched import Watched
 
-SECONDS_BETWEEN = 0.25
+SECONDS_BETWEEN = 0.5
 HEALTH_EVERY = 4
 """How the process is, is said in each so-manyth message."""
 UNTOLD_AT_MOST = 100_000
