@@ -221,7 +221,7 @@ class _Plan:
         self._finish(staging, made, [packed, *right.parts])
 
     def _alone(self, staging: Staging) -> None:
-        """One program for each matrix of the batch."""
+        """One program for each matrix of the batch, or for some of its columns."""
         self._finish(staging, self._made_alone, [*self.left.parts, *self.right.parts])
 
     @cached_property
