@@ -193,7 +193,9 @@ class Roles:
 
     def give_away(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Let nobody read the tensors of donated arguments any more."""
-        line = user_line(2)  # not this package's call of this, since to look at frames takes long
+        if not (self.donated or self.donated_names):
+            return
+        line = user_line(2)  # to look at a frame takes long, and the caller's is no user's
         for place in self.donated:
             if place < len(args):
                 give_away(args[place], line)

@@ -33,7 +33,7 @@ class alignas(128) Job {
     void open(int64_t chunks, Chunk work, void *context) noexcept;
     void take_chunks() noexcept;
     bool help() noexcept;  // whether there was a chunk
-    void wait_for_helpers(int64_t spin) noexcept;  // nanoseconds, before the caller sleeps
+    void wait_for_helpers(int64_t spin) noexcept;  // so many nanoseconds, before the caller sleeps
 
   private:
     // In the upper half how many chunks are left, below zero when threads looked for more; in the
