@@ -74,9 +74,16 @@ class Program {
     void end(Task &task) noexcept;
     bool under_way() const noexcept;
 
-    // Whether who called it last wanted its results at once.
-    bool is_awaited() const noexcept { return is_awaited_.load(std::memory_order_relaxed); }
-    void await(bool at_once) noexcept { is_awaited_.store(at_once, std::memory_order_relaxed); }
+    // Whether who calls it wants its results at once, as he did not long ago: that he is late once
+    // may be because he had to wait for a core.
+    bool is_awaited() const noexcept {
+        return late_.load(std::memory_order_relaxed) < OFTEN_LATE;
+    }
+    void await_at_once() noexcept { late_.store(0, std::memory_order_relaxed); }
+    void await_late() noexcept {
+        if (is_awaited()) late_.fetch_add(1, std::memory_order_relaxed);
+    }
+    void go_on_without() noexcept { late_.store(OFTEN_LATE, std::memory_order_relaxed); }
 
   private:
     Task *task() noexcept;
@@ -90,11 +97,13 @@ class Program {
                   Stream *stream) noexcept;
     void put_back(Task &task) noexcept;
 
+    static constexpr int OFTEN_LATE = 2;
+
     const brimstone_plan &plan_;
     const int64_t bytes_;
     Task *unused_ = nullptr;
     int64_t under_way_ = 0;
-    std::atomic<bool> is_awaited_ = false;
+    std::atomic<int> late_ = OFTEN_LATE;  // so many times in turn
 };
 
 // Nobody begins or ends a task between the two, as it must be when a process forks.

@@ -84,8 +84,10 @@ bool Stream::wait_until(Condition holds, bool for_results) noexcept {
     Lock lock(mutex_);
     if (holds()) return true;
     const Time now = Clock::now(), end = now + PATIENCE;
-    if (for_results && first_ && pushed_ != Time())
-        last_->program.await(now - std::exchange(pushed_, Time()) < AT_ONCE);
+    if (for_results && first_ && pushed_ != Time()) {
+        const bool at_once = now - std::exchange(pushed_, Time()) < AT_ONCE;
+        at_once ? last_->program.await_at_once() : last_->program.await_late();
+    }
     do {
         const bool is_long = first_ && first_->program.plan().work > LONG;
         if (running_ || !first_ || stopping() || (is_long && call_runner())) {
@@ -113,7 +115,7 @@ bool Stream::push(Task &task) noexcept {
     const int64_t little = pool_.threads() > 1 ? LITTLE : LONG;
     const bool at_once = count_ == 1 && task.program.plan().work < little && task.can_begin();
     if (first_ != &task)
-        first_->program.await(false);
+        first_->program.go_on_without();
     else if (!at_once && task.program.is_awaited())
         return true;
     if (at_once || !call_runner()) {

@@ -6,8 +6,8 @@
 // Little work is done at once by who asks for it. For more, a stream has a runner, a thread that
 // sleeps while there is nothing to do. Who waits for an array runs what is before it himself,
 // unless the runner is at it, or it would take so long that nobody could stop him. A runner that is
-// woken for nothing takes a core from the pool: for a program whose last results were wanted at
-// once, it is not called before something else is asked for.
+// woken for nothing takes a core from the pool: for a program whose results are wanted at once, it
+// is not called before something else is asked for.
 #pragma once
 
 #include <atomic>
