@@ -30,7 +30,7 @@ from .hidden import hidden_buffers, hidden_nodes, hide
 from .leading import Opened
 from .node import Node, leaf
 from .openings import Openings
-from .quick import NOT_QUICK, Quick
+from .quick import Quick
 from .stages import plan_stages, run_stages
 from .surroundings import KEY_PARAMETER, current_surroundings, handed_on, unsurrounded, within
 from .trace import Trace, current_trace
@@ -126,10 +126,10 @@ class Jitted:
             return self._within(args, kwargs)
         if self._quick and not kwargs:
             # The quick way, where no argument need be taken apart.
-            key, pieces = self._seen.kind(args)
+            key, device, pieces = self._seen.kind(args)
             entry = self._quick.get(key)
             if entry is not None:
-                given = entry, pieces, key[1] or current_device(), None
+                given = entry, pieces, device or current_device(), None
                 return self._run_on(given, args, kwargs) if self._donates else self._run(*given)
         return self._call(args, kwargs)
 
@@ -164,11 +164,11 @@ class Jitted:
             force(*given.nodes)
         if self.roles.quick and not kwargs:
             self._seen.learn(given.structure.children[0].children)
-            key, pieces = self._seen.kind(args)
-            if key is not NOT_QUICK:
+            key, its_device, pieces = self._seen.kind(args)
+            if key is not None:
                 self._quick.setdefault(key, entry)
                 del given  # what nobody else sees of a tree can be taken over as a whole
-                return self._run_on((entry, pieces, key[1] or device, None), args, kwargs)
+                return self._run_on((entry, pieces, its_device or device, None), args, kwargs)
         run = entry, [_buffers(given.nodes, device)], device, given.sizes
         return self._run_on(run, args, kwargs)
 

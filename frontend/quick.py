@@ -18,10 +18,9 @@ from .node import Node
 from .readers import reader
 from .tree import LEAF, Structure
 
-NOT_QUICK: tuple[Any, ...] = (None, None)
-"""The kind of arguments that must be taken apart: no function is compiled for it."""
 _TREES_AT_MOST = 4
 Found = tuple[Kind, Sequence[Any]]
+Given = tuple[tuple[Any, ...] | None, Any, list[Sequence[Any]]]
 
 
 class Quick:
@@ -39,41 +38,42 @@ class Quick:
             if structure is not LEAF and all([each.structure is not structure for each in known]):
                 self._known[place] = (_Known(structure), *known)[:_TREES_AT_MOST]
 
-    def kind(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[Sequence[Any]]]:
-        """The kind of the arguments, its second item their device; and their buffers, in pieces."""
-        kinds: list[Any] = [len(args), None]
+    def kind(self, args: tuple[Any, ...]) -> Given:
+        """The kind of the arguments, None where they must be taken apart; their device; and their
+        buffers, in pieces."""
+        kinds: list[Any] = []
         pieces: list[Sequence[Any]] = []
+        common: Any = None
         for place, arg in enumerate(args):
             if issubclass(type(arg), Handle):  # `isinstance` would look into a lazy tree
                 node = arg.node
                 if node.buffer is None or node.tracked:
-                    return NOT_QUICK, pieces
+                    return None, None, pieces
                 kind, device = node.type, node.device
                 pieces.append((node.buffer,))
             else:
-                found = self._tree(place, arg)
-                if found is None:
-                    return NOT_QUICK, pieces
-                kind, device = found[0], found[0].device
-                pieces.append(found[1])
-            if device is not None and device is not kinds[1]:
-                if kinds[1] is not None:
-                    return NOT_QUICK, pieces
-                kinds[1] = device
+                bundle = bundle_of(arg)
+                found = (bundle.kind, bundle.buffers) if bundle else self._found(place, arg)
+                kind, buffers = found
+                if buffers is None:
+                    return None, None, pieces
+                device = kind.device
+                pieces.append(buffers)
+            if device is not common and device is not None:
+                if common is not None:
+                    return None, None, pieces
+                common = device
             kinds.append(kind)
-        return tuple(kinds), pieces
+        kinds.append(id(common))  # there is one of each name, for good; its own hash takes longer
+        return tuple(kinds), common, pieces
 
-    def _tree(self, place: int, tree: Any) -> Found | None:
-        """The kind of a tree, and its buffers."""
-        bundle = bundle_of(tree)
-        if bundle is not None:
-            buffers = bundle.buffers
-            return None if buffers is None else (bundle.kind, buffers)
+    def _found(self, place: int, tree: Any) -> Found | tuple[Any, None]:
+        """The kind of a tree that somebody has looked into, and its buffers."""
         for known in self._known.get(place, ()):
             leaves: list[Any] = []
             if known.read(tree, leaves):
-                return known.found(leaves)
-        return None
+                return known.found(leaves) or (None, None)
+        return None, None
 
 
 class _Known:

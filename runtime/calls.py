@@ -17,6 +17,7 @@ from .native import State, core, ffi
 from .scripts import written
 from .streams import Streams, leave_behind
 
+_DEALT: Any = ffi.typeof("brimstone_arrays *[]")
 _ENDING = deque[tuple[Any, Any]]()
 """Programs that nobody can call any more and that are still to run, with what they need."""
 
@@ -67,7 +68,7 @@ class Call:
             elif piece:
                 natives += [each.native for each in piece]
         deal = self._deals.get(counts) or self._deal(counts)
-        dealt: Any = ffi.new("brimstone_arrays *[]", len(deal.forms))
+        dealt: Any = ffi.new(_DEALT, len(deal.forms))
         replaces = self._replaces and len({*natives}) == len(natives)
         stream, native, given = self._streams.own, self._native, len(natives) - dropped
         how = (given, replaces, deal.native, dealt)

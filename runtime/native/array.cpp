@@ -10,7 +10,7 @@
 namespace brimstone {
 namespace {
 
-constexpr size_t AT_ONCE = 64;
+constexpr size_t AT_ONCE = 256;
 
 // What is said of an array of no more bytes lies behind them, in the same block.
 constexpr size_t SMALL = 4096;
@@ -199,14 +199,18 @@ bool lend(brimstone_arrays *arrays) noexcept {
 
 bool deal(brimstone_arrays *arrays, std::span<const int64_t> counts,
           brimstone_arrays **dealt) noexcept {
+    // Whoever held these alone gives them away; from others only that they are seen is taken.
+    const bool are_alone = arrays->holders.load(std::memory_order_acquire) == 1;
+    if (are_alone && counts.size() == 1) {
+        dealt[0] = arrays;
+        return true;
+    }
     for (size_t i = 0; i < counts.size(); ++i) {
         dealt[i] = new_arrays(counts[i], arrays->stream, true);
         if (dealt[i]) continue;
         while (i > 0) drop(dealt[--i]);
         return false;
     }
-    // Whoever held these alone gives them away; from others only that they are seen is taken.
-    const bool are_alone = arrays->holders.load(std::memory_order_acquire) == 1;
     Array **next = arrays->items().data();
     for (size_t i = 0; i < counts.size(); ++i) {
         dealt[i]->are_taken.store(arrays->are_taken.load(std::memory_order_acquire));
@@ -220,6 +224,7 @@ bool deal(brimstone_arrays *arrays, std::span<const int64_t> counts,
         }
     }
     arrays->are_seen = false;
+    drop(arrays);
     return true;
 }
 

@@ -108,8 +108,8 @@ brimstone_arrays *hold(brimstone_arrays *arrays) noexcept;
 void drop(brimstone_arrays *arrays) noexcept;
 // Let nobody take them; whether nobody has.
 bool lend(brimstone_arrays *arrays) noexcept;
-// So many to each, in turn, who sees them from then on; who held these sees them no more, and only
-// drops them. False if there is no memory.
+// So many to each, in turn, who sees them from then on; who held these holds them no more. False if
+// there is no memory, and then nothing has changed.
 bool deal(brimstone_arrays *arrays, std::span<const int64_t> counts,
           brimstone_arrays **dealt) noexcept;
 // Drop them, and see them no more.

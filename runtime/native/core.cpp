@@ -168,9 +168,9 @@ int32_t brimstone_call(brimstone_stream *stream, brimstone_program *program,
     if (!is_pushed) program->end(*task);
     const std::span parts(deal->counts, static_cast<size_t>(deal->count));
     const bool are_there = is_pushed && brimstone::deal(results, parts, dealt);
+    if (are_there) return BRIMSTONE_READY;
     brimstone::leave(results);
-    if (!are_there) return BRIMSTONE_NO_MEMORY;
-    return BRIMSTONE_READY;
+    return BRIMSTONE_NO_MEMORY;
 }
 
 int32_t brimstone_idle(brimstone_stream *stream) {

@@ -39,6 +39,7 @@ using Range = std::array<int64_t, 6>;
 // The programs of one chunk: as many as those of any other one, or one more.
 Range programs(const brimstone_launch &launch, int64_t chunk) noexcept {
     Range range = {0, launch.grid[0], 0, launch.grid[1], 0, launch.grid[2]};
+    if (launch.chunks == 1) return range;  // a division takes as long as a small kernel
     const int64_t count = launch.grid[launch.axis];
     const int64_t each = count / launch.chunks, larger = count % launch.chunks;
     const int64_t begin = chunk * each + std::min(chunk, larger);

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <new>
@@ -22,8 +21,6 @@ constexpr size_t LARGEST = SIZE_MAX / 4;
 constexpr size_t SHARE_UNLOOKED = 8;
 
 thread_local size_t home = 0;
-
-int64_t time() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 
 // The next size of which there are blocks: four for each power of two.
 size_t rounded(size_t bytes) {
@@ -70,6 +67,32 @@ void to_system(void *block, size_t size) noexcept {
 
 }  // namespace
 
+// The shelves of a home, as they are used now: blocks that come together are often of one size.
+class Blocks::Shelves {
+  public:
+    struct Place {
+        size_t size;
+        Shelf *shelf;
+    };
+
+    Shelves(Home &home, int64_t now) noexcept : home_(home), now_(now) {}
+
+    Place of(size_t bytes) noexcept {
+        if (latest_.shelf && bytes == bytes_) return latest_;
+        const size_t size = rounded(bytes);
+        Shelf &shelf = home_.shelves[shelf_of(size)];
+        shelf.last_use = now_;
+        bytes_ = bytes;
+        return latest_ = {size, &shelf};
+    }
+
+  private:
+    Home &home_;
+    const int64_t now_;
+    size_t bytes_ = 0;
+    Place latest_ = {};
+};
+
 void settle_down(size_t number) noexcept { home = number; }
 
 void *Blocks::take(size_t bytes) noexcept {
@@ -85,15 +108,13 @@ bool Blocks::take(std::span<Block> blocks) noexcept {
     size_t found = 0;
     {
         Home &own = own_home();
-        const int64_t now = time();
+        Shelves shelves(own, tick());
         const std::lock_guard lock(own.mutex);
         for (Block &block : blocks) {
             block.start = nullptr;
             if (block.bytes > LARGEST) continue;
-            const size_t size = rounded(block.bytes);
-            Shelf &shelf = own.shelves[shelf_of(size)];
-            shelf.last_use = now;
-            block.start = lift(shelf);
+            const auto [size, shelf] = shelves.of(block.bytes);
+            block.start = lift(*shelf);
             if (block.start) found += size;
         }
         kept_ -= found;
@@ -116,20 +137,18 @@ void Blocks::give(std::span<const Block> blocks) noexcept {
     size_t given = 0, laid = 0;
     {
         Home &own = own_home();
-        const int64_t now = time();
+        Shelves shelves(own, tick());
         const std::lock_guard lock(own.mutex);
         for (const Block &block : blocks) {
             if (!block.start) continue;
-            const size_t size = rounded(block.bytes);
+            const auto [size, shelf] = shelves.of(block.bytes);
             Kept *kept = new (block.start) Kept{nullptr, size};
             given += size;
             if (size > keep_at_most_) {
                 unwanted = new (kept) Kept{unwanted, size};
                 continue;
             }
-            Shelf &shelf = own.shelves[shelf_of(size)];
-            shelf.last_use = now;
-            lay(kept, shelf);
+            lay(kept, *shelf);
             laid += size;
         }
         kept_ += laid;
@@ -156,9 +175,12 @@ void Blocks::unlock() noexcept {
 
 Blocks::Home &Blocks::own_home() noexcept { return homes_[home % HOMES]; }
 
+// A clock that only tells what was before what: to look at a real one takes longer than a block.
+int64_t Blocks::tick() noexcept { return uses_.fetch_add(1, std::memory_order_relaxed); }
+
 // A block that is kept in this thread's home, or in the next one that has one; or a null pointer.
 Blocks::Kept *Blocks::find(size_t size) noexcept {
-    const int64_t now = time();
+    const int64_t now = tick();
     for (size_t i = 0; i < HOMES; ++i) {
         Home &each = homes_[(home + i) % HOMES];
         const std::lock_guard lock(each.mutex);

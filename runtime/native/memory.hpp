@@ -88,8 +88,11 @@ class Blocks {
         std::array<Shelf, 256> shelves;
     };
 
+    class Shelves;
+
     static void let_go(Kept *blocks) noexcept;
     Home &own_home() noexcept;
+    int64_t tick() noexcept;
     Kept *find(size_t size) noexcept;
     void *fresh(size_t size) noexcept;
     bool is_there(size_t size) noexcept;
@@ -104,6 +107,7 @@ class Blocks {
     const size_t keep_at_most_;
     const Look look_;
     std::atomic<size_t> in_use_ = 0, kept_ = 0, peak_in_use_ = 0, taken_from_system_ = 0;
+    std::atomic<int64_t> uses_ = 0;
     std::array<Home, HOMES> homes_;
     // So many bytes may be taken from the system before the next look.
     std::mutex mutex_;

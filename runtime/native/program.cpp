@@ -154,9 +154,10 @@ void Task::begin() noexcept {
 void Task::settle(State state) noexcept {
     for (Array *array : results->items()) {
         if (array->state.load(std::memory_order_relaxed) != State::PENDING) continue;
-        array->failure = failure_;
+        if (state == State::FAILED) array->failure = failure_;
         array->state.store(state, std::memory_order_release);
     }
+    if (state == State::READY) results->are_ready.store(true, std::memory_order_release);
 }
 
 Program::Program(const brimstone_plan &plan)

@@ -49,7 +49,7 @@ struct Task {
     };
 
     std::vector<Array *> made;  // at the end those that replace what the task is given
-    std::vector<bool> taken;    // which of these are results
+    std::vector<char> taken;    // which of these are results
     std::vector<Copy> copies;   // of what is replaced, and somebody else may still read
     int64_t position = 0;     // of the next action
     bool begun_ = false, failed_ = false;

@@ -119,7 +119,7 @@ bool Stream::push(Task &task) noexcept {
     else if (!at_once && task.program.is_awaited())
         return true;
     if (at_once || !call_runner()) {
-        const Time end = at_once ? Clock::now() + PATIENCE : Time::max();
+        const Time end = at_once ? pushed_ + PATIENCE : Time::max();
         run_tasks(lock, end, [] { return false; });
     }
     return true;

@@ -157,7 +157,6 @@ void test_they_are_dealt() {
         check(deal(arrays, counts, dealt.data()));
         check(dealt[0]->count == 4 && dealt[1]->items()[0] == last);
         check(dealt[1]->addresses()[0] == reinterpret_cast<uint64_t>(last->address));
-        leave(arrays);
         check(can_be_taken(*last, stream));
         leave(dealt[0]);
         if (!are_alone) {
@@ -167,6 +166,25 @@ void test_they_are_dealt() {
         } else {
             leave(dealt[1]);
         }
+        check(in_use() == before);
+    }
+}
+
+// To one alone.
+void test_all_are_dealt() {
+    const size_t before = in_use();
+    auto *stream = reinterpret_cast<Stream *>(8);
+    for (const bool are_alone : {true, false}) {
+        const std::vector<int64_t> bytes(3, 64), counts = {3};
+        brimstone_arrays *arrays = new_arrays(3, stream, true), *dealt = nullptr;
+        check(make(bytes, stream, arrays->items(), SEEN));
+        Array *first = arrays->items()[0];
+        if (!are_alone) hold(arrays);
+        check(deal(arrays, counts, &dealt));
+        check((dealt == arrays) == are_alone);
+        check(dealt->count == 3 && dealt->items()[0] == first && can_be_taken(*first, stream));
+        leave(dealt);
+        if (!are_alone) drop(arrays);
         check(in_use() == before);
     }
 }
@@ -209,6 +227,7 @@ int main() {
     test_what_nobody_else_sees_can_be_taken();
     test_what_was_taken_for_nothing_is_held_again();
     test_they_are_dealt();
+    test_all_are_dealt();
     test_what_is_borrowed_is_not_taken();
     test_many_threads();
     return exit_status();
