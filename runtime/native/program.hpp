@@ -75,13 +75,15 @@ class Program {
     bool under_way() const noexcept;
 
     // Whether who calls it wants its results at once, as he did not long ago: that he is late once
-    // may be because he had to wait for a core.
-    bool is_awaited() const noexcept {
-        return late_.load(std::memory_order_relaxed) < OFTEN_LATE;
+    // may be because he had to wait for a core. Of what is called for the first time, a guess.
+    bool is_awaited(bool guess = false) const noexcept {
+        const int late = late_.load(std::memory_order_relaxed);
+        return late == UNKNOWN ? guess : late < OFTEN_LATE;
     }
     void await_at_once() noexcept { late_.store(0, std::memory_order_relaxed); }
     void await_late() noexcept {
-        if (is_awaited()) late_.fetch_add(1, std::memory_order_relaxed);
+        if (late_.load(std::memory_order_relaxed) < OFTEN_LATE)
+            late_.fetch_add(1, std::memory_order_relaxed);
     }
     void go_on_without() noexcept { late_.store(OFTEN_LATE, std::memory_order_relaxed); }
 
@@ -97,13 +99,13 @@ class Program {
                   Stream *stream) noexcept;
     void put_back(Task &task) noexcept;
 
-    static constexpr int OFTEN_LATE = 2;
+    static constexpr int UNKNOWN = -1, OFTEN_LATE = 2;
 
     const brimstone_plan &plan_;
     const int64_t bytes_;
     Task *unused_ = nullptr;
     int64_t under_way_ = 0;
-    std::atomic<int> late_ = OFTEN_LATE;  // so many times in turn
+    std::atomic<int> late_ = UNKNOWN;  // so many times in turn
 };
 
 // Nobody begins or ends a task between the two, as it must be when a process forks.

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <bit>
 #include <exception>
 #include <new>
 #include <thread>
@@ -23,6 +24,8 @@ constexpr int64_t LONG = int64_t{256} << 20;
 constexpr auto AT_ONCE = std::chrono::microseconds(100);
 // In place of an action, in events.
 constexpr int64_t CALL = -1;
+// So much memory is asked for as it is, and not for twice as much.
+constexpr uint64_t WIDE = uint64_t{4} << 20;
 constexpr int64_t TASKS_AT_MOST = 32;
 constexpr int64_t BYTES_AT_MOST = int64_t{256} << 20;
 
@@ -85,8 +88,8 @@ bool Stream::wait_until(Condition holds, bool for_results) noexcept {
     if (holds()) return true;
     const Time now = Clock::now(), end = now + PATIENCE;
     if (for_results && first_ && pushed_ != Time()) {
-        const bool at_once = now - std::exchange(pushed_, Time()) < AT_ONCE;
-        at_once ? last_->program.await_at_once() : last_->program.await_late();
+        awaits_ = now - std::exchange(pushed_, Time()) < AT_ONCE;
+        awaits_ ? last_->program.await_at_once() : last_->program.await_late();
     }
     do {
         const bool is_long = first_ && first_->program.plan().work > LONG;
@@ -114,10 +117,12 @@ bool Stream::push(Task &task) noexcept {
     if (running_) return true;
     const int64_t little = pool_.threads() > 1 ? LITTLE : LONG;
     const bool at_once = count_ == 1 && task.program.plan().work < little && task.can_begin();
-    if (first_ != &task)
+    if (first_ != &task) {
         first_->program.go_on_without();
-    else if (!at_once && task.program.is_awaited())
+        awaits_ = false;
+    } else if (!at_once && task.program.is_awaited(awaits_)) {
         return true;
+    }
     if (at_once || !call_runner()) {
         const Time end = at_once ? pushed_ + PATIENCE : Time::max();
         run_tasks(lock, end, [] { return false; });
@@ -125,13 +130,15 @@ bool Stream::push(Task &task) noexcept {
     return true;
 }
 
-// Tasks are done one after the other, so that one piece of memory is enough for those that wait.
+// Tasks are done one after the other, so that one piece of memory is enough for those that wait. At
+// other sizes a step needs a little more or less, and is to find the same piece.
 bool Stream::reserve(Task &task) noexcept {
-    const auto bytes = task.program.plan().arena;
+    const auto bytes = static_cast<uint64_t>(task.program.plan().arena);
     if (bytes == 0) return true;
-    if (!arena_ || arena_->bytes < static_cast<size_t>(bytes)) {
+    if (!arena_ || arena_->bytes < bytes) {
+        const auto room = static_cast<int64_t>(bytes > WIDE ? bytes : std::bit_ceil(bytes));
         Array *larger = nullptr;
-        if (!make({&bytes, 1}, nullptr, {&larger, 1})) return false;
+        if (!make({&room, 1}, nullptr, {&larger, 1})) return false;
         if (arena_) drop({&arena_, 1});
         arena_ = larger;
     }

@@ -73,6 +73,7 @@ class Stream {
     Time pushed_;  // when the last one was, unless somebody has waited since then
     Array *arena_ = nullptr;  // of the tasks that wait, one after the other
     int64_t count_ = 0, bytes_ = 0;
+    bool awaits_ = false;  // results of the last task that was waited for, at once
     int waiting_ = 0;
     std::atomic<bool> is_closed_ = false;
     bool running_ = false;  // whether somebody runs tasks

@@ -19,12 +19,16 @@ Trips = Mapping[AnyValue, int]
 """Of the indices of the loops around an op, below what each stays."""
 MANY = 1 << 62
 """More rows than any array has."""
-SIMPLE = step.Allocate | step.Free | step.View | step.Copy | step.Inside | step.Store | step.Dim
+SIMPLE = frozenset({
+    step.Allocate, step.Free, step.View, step.Copy, step.Inside, step.Store, step.Dim,
+})  # fmt: skip
 """Ops that are native whatever they are given."""
 
 
 def is_native(preparation: "Preparation", op: Op, trips: Trips | None = None) -> bool:
     """Whether the native core can do an op, which stands in these loops."""
+    if op.__class__ in SIMPLE:
+        return True
     known = trips or {}
     if isinstance(op, step.Launch):
         return preparation.code(op) is not None
@@ -38,7 +42,7 @@ def is_native(preparation: "Preparation", op: Op, trips: Trips | None = None) ->
         return _is_region(preparation, op.body, known)
     if isinstance(op, step.While | step.Branch):
         return all([_is_region(preparation, region, known) for region in op.regions])
-    return isinstance(op, SIMPLE)
+    return False
 
 
 def _is_region(preparation: "Preparation", region: Block, trips: Trips) -> bool:

@@ -6,7 +6,7 @@ Python, by actions, of which `Segment`s are native calls.
 Never: what a kernel computes.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, groupby
 from threading import Lock
@@ -27,7 +27,7 @@ from .actions import PREPARE, Action, Actions, Memory, run
 from .code import Code, Foreseen
 from .kernel import Kernel, Layout
 from .machines import host as processor
-from .native import is_native
+from .native import all_of, is_native
 from .segment import Segment
 from .whole import is_whole, plan_of, replaced_in
 
@@ -148,9 +148,8 @@ class Preparation:
 
     def ready(self) -> Ready:
         """What runs the whole step, once there is code for the kernels that it launches."""
-        body = self.module.main.body
-        self.program.code.make(self.launched(body))
-        ops = list(self.flat(body))
+        ops = [*self.flat(self.module.main.body)]
+        self.program.code.make(self.launched(ops))
         if is_whole(self, ops):
             return self.host.program(plan_of(self, ops))
         return partial(self.program.play, self._actions(ops))
@@ -174,22 +173,16 @@ class Preparation:
         for op in block:
             if isinstance(op, step.When):
                 chosen = self.chosen(op)
-                (other,) = (region for region in op.regions if region is not chosen)
-                self.skipped.update(walk(other))
+                self.skipped.update(walk(op.below if chosen is op.enough else op.enough))
                 yield from self.flat(chosen)
             elif not op.terminator:
                 yield op
 
-    def launched(self, block: Block) -> Iterator[str]:
-        """The kernels that are launched with these sizes."""
-        for op in block:
+    def launched(self, ops: Iterable[Op]) -> Iterator[str]:
+        """The kernels that are launched with these sizes, by ops and those of their regions."""
+        for op in all_of(self, ops):
             if isinstance(op, step.Launch):
                 yield self.kernel(op)
-            regions = op.regions
-            if isinstance(op, step.When):
-                regions = (self.chosen(op),)
-            for region in regions:
-                yield from self.launched(region)
 
     def kernel(self, op: step.Launch) -> str:
         """The kernel that runs: the one that is named, or its version for large results."""

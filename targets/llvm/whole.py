@@ -15,7 +15,7 @@ from ...ir.types import Scalar
 from ...ir.values import AnyValue, Op
 from ...passes.touched import touched
 from ..script import Form, Number, Plan, Result
-from .native import all_of, is_native
+from .native import is_native
 from .writing import ARENA, Writing
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def plan_of(preparation: "Preparation", ops: Sequence[Op]) -> Plan:
     """What the host does for a step, in one call."""
     func = preparation.module.main
     written = Writing(preparation, ops, func.arguments)
-    launches = [op for op in all_of(preparation, ops) if isinstance(op, step.Launch)]
+    launches = [op for op in written.ops if isinstance(op, step.Launch)]
     kernels = [preparation.code(op) for op in launches]
     numbers = [
         Number(slot, written.addresses[value], value.dtype.storage.itemsize)

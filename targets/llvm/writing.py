@@ -38,7 +38,7 @@ MOST = 1 << 62
 """No address space holds so many bytes; and sizes and strides of less fit into slots."""
 ARENA = 0
 """The number of its address."""
-PARTS = step.View | step.Row
+PARTS = (step.View, step.Row)
 """Ops that make an array of memory that another one has."""
 
 
@@ -49,7 +49,7 @@ class Writing:
         self, preparation: "Preparation", ops: Sequence[Op], inputs: Sequence[AnyValue] = ()
     ) -> None:
         every = [*all_of(preparation, ops)]
-        self.preparation, self.ops = preparation, {*every}
+        self.preparation, self.ops = preparation, dict.fromkeys(every)
         self.slots, self.scalars = list[int](), list[tuple[int, AnyValue]]()
         self.about, self.work = Actions(preparation.module.main.name), 0
         self.script, self.rounds = Script([], [], [], self.about), Rounds()

@@ -104,6 +104,28 @@ void test_what_is_wanted_at_once_waits_for_that() {
     settle(program);
 }
 
+// What is called for the first time is taken for what was called before; a runner that was called
+// for that may come late here, too.
+void test_the_first_call_is_like_the_one_before() {
+    Pool pool(2);
+    Stream &stream = *open_stream(pool);
+    const Adding adding(1, 0, MUCH);
+    Program known(adding.plan);
+    for (bool was_left = false; !was_left;) {
+        Program unknown(adding.plan);
+        check(!unknown.is_awaited() && unknown.is_awaited(true));
+        while (!known.is_awaited()) check(number(call(stream, known, zeros())) == 1);
+        check(number(call(stream, known, zeros())) == 1);
+        brimstone_arrays *made = call(stream, unknown, zeros());
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        was_left = is_pending(made);
+        check(number(made) == 1);
+        settle(unknown);
+    }
+    close_stream(&stream);
+    settle(known);
+}
+
 // The arrays of one stream are computed on another one, and the other way round.
 void test_across_streams() {
     Pool pool(2);
@@ -272,6 +294,7 @@ int main() {
     test_one_after_the_other(3);
     test_asking_takes_no_time();
     test_what_is_wanted_at_once_waits_for_that();
+    test_the_first_call_is_like_the_one_before();
     test_across_streams();
     test_no_memory();
     test_replacing();

@@ -75,7 +75,7 @@ def actions(step: Program, given: list[Any]) -> list[tuple[Kind, int]]:
     sizes = bind(step.module.main, [np.shape(each) for each in given], {})
     preparation = Preparation(step, sizes)
     body = step.module.main.body
-    step.code.make(preparation.launched(body))
+    step.code.make(preparation.launched(preparation.flat(body)))
     found = plan_of(preparation, [*preparation.flat(body)]).script.actions
     return [(act.kind, act.number) for act in found]
 
