@@ -209,29 +209,10 @@ def substitute(dim: Size, mapping: Mapping[Symbol, Size]) -> Size:
 
 def evaluate(dim: Size, sizes: Mapping[Symbol, int]) -> int:
     """The value of `dim` where every symbol has its size from `sizes`."""
-    try:
-        return _number(dim, sizes)
-    except KeyError:
-        value = substitute(dim, sizes)  # it may not matter what is missing
+    value = substitute(dim, sizes)
     if not isinstance(value, int):
         raise DimError(f"cannot evaluate {dim}: no size for {', '.join(map(str, symbols(value)))}")
     return value
-
-
-def _number(dim: Size, sizes: Mapping[Symbol, int]) -> int:
-    """The same, by arithmetic alone: launches ask for hundreds when sizes are new."""
-    if isinstance(dim, int):
-        return dim
-    if isinstance(dim, Symbol):
-        return sizes[dim]
-    if isinstance(dim, Atom):
-        function, parts = dim.recipe[0], [_number(part, sizes) for part in dim.parts]
-        if function is minimum or function is maximum:
-            return min(parts) if function is minimum else max(parts)
-        above, below = parts
-        return -(-above // below) if below > 0 else function(above, below)
-    terms = dim.terms.items()
-    return sum([prod([_number(atom, sizes) for atom in atoms]) * by for atoms, by in terms])
 
 
 @lru_cache(1 << 14)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...ir import tile
-from ...ir.dims import Size, Symbol, evaluate, symbols
+from ...ir.dims import Size, Symbol, symbols
 from ...ir.dtypes import DType
 from ...ir.func import Func
 from ...ir.payloads import Array
@@ -22,6 +22,7 @@ from ...ir.tile.ids import MAX_GRID_RANK
 from ...ir.types import View
 from ..script import ALIGNMENT, Launch
 from .load import FFI
+from .sizes import number_of
 
 Shape = tuple[int, ...]
 
@@ -76,7 +77,7 @@ class Kernel(NamedTuple):
         sizes = {each.symbol: _size(each, handed, given) for each in self.asked}
         offsets, room = list[int](), 0
         for count, dtype in self.scratch:
-            elements = count if isinstance(count, int) else evaluate(count, sizes)
+            elements = number_of(count, sizes)
             offsets.append(room)
             room += -(-elements * dtype.storage.itemsize // ALIGNMENT) * ALIGNMENT
         return tuple(offsets), room

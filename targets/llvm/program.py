@@ -13,7 +13,7 @@ from threading import Lock
 from typing import Any
 
 from ...ir import step
-from ...ir.dims import Size, Symbol, evaluate
+from ...ir.dims import Size, Symbol
 from ...ir.errors import ExecutionError, Unmet
 from ...ir.func import Func, Module
 from ...ir.types import Shaped, Type
@@ -29,6 +29,7 @@ from .kernel import Kernel, Layout
 from .machines import host as processor
 from .native import all_of, is_native
 from .segment import Segment
+from .sizes import number_of
 from .whole import is_whole, plan_of, replaced_in
 
 Sizes = Mapping[Symbol, int]
@@ -252,7 +253,7 @@ class Preparation:
         """What a size is."""
         known = self._known.get(size)
         if known is None:
-            known = self._known[size] = evaluate(size, self.sizes)
+            known = self._known[size] = number_of(size, self.sizes)
         return known
 
     def layout(self, value: Any) -> Layout:
