@@ -21,6 +21,7 @@ from .tree import LEAF, Structure
 _TREES_AT_MOST = 4
 Found = tuple[Kind, Sequence[Any]]
 Given = tuple[tuple[Any, ...] | None, Any, list[Sequence[Any]]]
+"""A kind, a device, buffers in pieces."""
 
 
 class Quick:
@@ -53,8 +54,8 @@ class Quick:
                 pieces.append((node.buffer,))
             else:
                 bundle = bundle_of(arg)
-                found = (bundle.kind, bundle.buffers) if bundle else self._found(place, arg)
-                kind, buffers = found
+                known = (bundle.kind, bundle.buffers) if bundle else self._found(place, arg)
+                kind, buffers = known
                 if buffers is None:
                     return None, None, pieces
                 device = kind.device

@@ -18,6 +18,7 @@ from .scripts import written
 from .streams import Streams, leave_behind
 
 _DEALT: Any = ffi.typeof("brimstone_arrays *[]")
+"""What results are dealt to: to find the type by its name takes longer than to make one."""
 _ENDING = deque[tuple[Any, Any]]()
 """Programs that nobody can call any more and that are still to run, with what they need."""
 

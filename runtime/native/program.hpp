@@ -5,6 +5,7 @@
 // Never: memory that is missing when a task is under way, but what kernels need while they run.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <span>
 #include <vector>
@@ -80,10 +81,10 @@ class Program {
         const int late = late_.load(std::memory_order_relaxed);
         return late == UNKNOWN ? guess : late < OFTEN_LATE;
     }
-    void await_at_once() noexcept { late_.store(0, std::memory_order_relaxed); }
-    void await_late() noexcept {
-        if (late_.load(std::memory_order_relaxed) < OFTEN_LATE)
-            late_.fetch_add(1, std::memory_order_relaxed);
+    void await(bool at_once) noexcept {
+        const int late = late_.load(std::memory_order_relaxed);
+        const int later = late == UNKNOWN ? OFTEN_LATE : std::min(late + 1, OFTEN_LATE);
+        late_.store(at_once ? 0 : later, std::memory_order_relaxed);
     }
     void go_on_without() noexcept { late_.store(OFTEN_LATE, std::memory_order_relaxed); }
 

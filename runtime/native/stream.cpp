@@ -89,7 +89,7 @@ bool Stream::wait_until(Condition holds, bool for_results) noexcept {
     const Time now = Clock::now(), end = now + PATIENCE;
     if (for_results && first_ && pushed_ != Time()) {
         awaits_ = now - std::exchange(pushed_, Time()) < AT_ONCE;
-        awaits_ ? last_->program.await_at_once() : last_->program.await_late();
+        last_->program.await(awaits_);
     }
     do {
         const bool is_long = first_ && first_->program.plan().work > LONG;

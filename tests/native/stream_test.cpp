@@ -104,6 +104,22 @@ void test_what_is_wanted_at_once_waits_for_that() {
     settle(program);
 }
 
+void test_who_is_late_twice_in_turn_is_not_waited_for() {
+    const Adding adding(1, 0, MUCH);
+    Program program(adding.plan);
+    program.await(false);
+    check(!program.is_awaited(true));  // known from the first time on
+    program.await(true);
+    for (const bool expected : {true, false, false}) {
+        program.await(false);
+        check(program.is_awaited() == expected);
+    }
+    program.await(true);
+    check(program.is_awaited());
+    program.go_on_without();
+    check(!program.is_awaited());
+}
+
 // What is called for the first time is taken for what was called before; a runner that was called
 // for that may come late here, too.
 void test_the_first_call_is_like_the_one_before() {
@@ -294,6 +310,7 @@ int main() {
     test_one_after_the_other(3);
     test_asking_takes_no_time();
     test_what_is_wanted_at_once_waits_for_that();
+    test_who_is_late_twice_in_turn_is_not_waited_for();
     test_the_first_call_is_like_the_one_before();
     test_across_streams();
     test_no_memory();
