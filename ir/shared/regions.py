@@ -8,7 +8,7 @@ Never: the meaning of the op.
 
 from collections.abc import Sequence
 
-from ..errors import require
+from ..errors import Unmet, require
 from ..func import Yield
 from ..types import Type
 from ..values import Block
@@ -23,19 +23,15 @@ def yielded(name: str, region: Block) -> tuple[Type, ...]:
 def check_takes(name: str, region: Block, expected: Sequence[Type]) -> None:
     """Refuse a region whose arguments are not of the types that its op hands over."""
     found = tuple([argument.type for argument in region.arguments])
-    require(
-        found == tuple(expected),
-        f"the region {name} takes {listed(found)}, expected {listed(expected)}",
-    )
+    if found != tuple(expected):  # else the message, which takes long, would be for nobody
+        raise Unmet(f"the region {name} takes {listed(found)}, expected {listed(expected)}")
 
 
 def check_yields(name: str, region: Block, expected: Sequence[Type]) -> None:
     """Refuse a region that yields other types than its op wants back."""
     found = yielded(name, region)
-    require(
-        found == tuple(expected),
-        f"the region {name} yields {listed(found)}, expected {listed(expected)}",
-    )
+    if found != tuple(expected):
+        raise Unmet(f"the region {name} yields {listed(found)}, expected {listed(expected)}")
 
 
 def check_pure(name: str, region: Block) -> None:

@@ -11,10 +11,18 @@ import os
 from collections import deque
 from collections.abc import Sequence
 from functools import cache
-from threading import Lock, Thread
+from itertools import chain
+from threading import Event, Lock, Thread
 
 from .code import Code, Foreseen
 from .workers import workers
+
+BEFORE = 0.5
+"""Seconds before the work begins: who makes a few steps and ends, or goes on to another size at
+once, does not meet it."""
+PAUSE = 4e-3
+"""Seconds between two parts of the work. Each part holds Python's lock, and a step that comes back
+from the core meanwhile waits for it: of 100 steps, 10 do."""
 
 
 class Ahead:
@@ -25,13 +33,13 @@ class Ahead:
         self._left = deque[tuple[Code, Foreseen]]()
         self._lock = Lock()
         self._thread: Thread | None = None
-        self._ended = False
+        self._ended = Event()
 
     def add(self, code: Code, kernels: Sequence[Foreseen]) -> None:
         """Have these made, one after the other."""
         with self._lock:
             self._left += [(code, each) for each in kernels]
-            if self._left and self._thread is None and not self._ended:
+            if self._left and self._thread is None and not self._ended.is_set():
                 self._thread = Thread(target=self._make, name="brimstone ahead", daemon=True)
                 self._thread.start()
 
@@ -44,18 +52,21 @@ class Ahead:
     def end(self) -> None:
         """Leave the rest: a process must not end while machine code is put into its memory."""
         with self._lock:
-            self._ended = True
+            self._ended.set()
         self._workers.end()  # who waits for a helper waits no longer
         self.wait()
 
     def _make(self) -> None:
+        pause = self._ended.wait
+        pause(BEFORE)
         while (task := self._next()) is not None:
             code, kernel = task
-            code.make_ahead(kernel)
+            for _ in chain(code.make_ahead(kernel), [None]):
+                pause(PAUSE)
 
     def _next(self) -> tuple[Code, Foreseen] | None:
         with self._lock:
-            if self._left and not self._ended:
+            if self._left and not self._ended.is_set():
                 return self._left.popleft()
             self._thread = None
             return None

@@ -8,7 +8,7 @@ those made, by helpers, that other sizes launch.
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from threading import Lock
 from typing import Any, NamedTuple
@@ -96,17 +96,22 @@ class Code:
         for name, alike in wanted.items():
             self._keep(name, (found | made)[alike])
 
-    def make_ahead(self, kernel: Foreseen) -> None:
-        """Have code for a kernel that nobody has launched, if a helper makes it."""
+    def make_ahead(self, kernel: Foreseen) -> Iterator[None]:
+        """Have code for a kernel that nobody has launched, if a helper makes it: part by part, so
+        that others can have Python's lock in between."""
         func = self._funcs.get(kernel.name)
         if kernel.past_caches:
             func = self.past_caches(*kernel)
         if func is None or func.name in self._kernels or func.name in self.refused:
             return
+        _ = func.body  # written only now
+        yield
         alike = name_of(func)
+        yield
         if alike not in _KNOWN and (made := object_ahead(func, alike)) is not None:
             with _LOCK, suppress(IRError):  # who launches it will be told
                 _KNOWN.update(linked({alike: made}, [], {alike: func}))
+            yield
         found = _KNOWN.get(alike)
         if found is not None:
             self._keep(func.name, found)

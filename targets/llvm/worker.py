@@ -1,49 +1,19 @@
 """A process that compiles for another one: `python -m brimstone.targets.llvm.worker`.
 
-Comes in, on standard input: frames, each a length and so many bytes; the CPU and the text of a
-kernel of tiles make a task. Goes out, on standard output: a frame when it is ready, and two for
-each task, of which the first says whether the second is code or a message. Ends when the input
-ends.
+Comes in, on standard input: frames; the CPU and the text of a kernel of tiles make a task. Goes
+out, on standard output: a frame when it is ready, and two for each task, of which the first says
+whether the second is code or a message. Ends when the input ends.
 Never: code that runs.
 """
 
 import gc
-import json
 import os
-import struct
 import sys
-from dataclasses import asdict
-from typing import BinaryIO
 
 from .compile import CompileError, target_machine
+from .frames import CODE, READY, REFUSED, machine_of, read_frame, write_frame
 from .lower import compile_kernel
 from .machines import CPU
-
-LENGTH = struct.Struct("<Q")
-READY, CODE, REFUSED = b"ready", b"code", b"refused"
-
-
-def write_frame(stream: BinaryIO, content: bytes) -> None:
-    """Write one frame."""
-    stream.write(LENGTH.pack(len(content)) + content)
-
-
-def read_frame(stream: BinaryIO) -> bytes:
-    """Read one frame; the end of the stream is an `EOFError`."""
-    (length,) = LENGTH.unpack(_read(stream, LENGTH.size))
-    return _read(stream, length)
-
-
-def _read(stream: BinaryIO, count: int) -> bytes:
-    content = stream.read(count)
-    if len(content) < count:
-        raise EOFError
-    return content
-
-
-def machine_bytes(machine: CPU) -> bytes:
-    """A CPU as a frame."""
-    return json.dumps(asdict(machine)).encode()
 
 
 def outcome(text: str, machine: CPU) -> bytes | CompileError:
@@ -56,7 +26,7 @@ def outcome(text: str, machine: CPU) -> bytes | CompileError:
 
 def answer(machine: bytes, text: bytes) -> tuple[bytes, bytes]:
     """What is made of a task."""
-    made = outcome(text.decode(), CPU(**json.loads(machine)))
+    made = outcome(text.decode(), machine_of(machine))
     return (CODE, made) if isinstance(made, bytes) else (REFUSED, str(made).encode())
 
 
@@ -65,7 +35,7 @@ def main() -> None:
     # Whatever LLVM prints must not get between the frames.
     tasks, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    target_machine(CPU(**json.loads(read_frame(tasks))))
+    target_machine(machine_of(read_frame(tasks)))
     write_frame(answers, READY)
     answers.flush()
     gc.freeze()

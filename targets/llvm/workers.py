@@ -23,8 +23,8 @@ from typing import Any
 
 from ..cores import usable_cores
 from .compile import CompileError
+from .frames import CODE, machine_bytes, read_frame, write_frame
 from .machines import CPU
-from .worker import CODE, machine_bytes, outcome, read_frame, write_frame
 
 CHARACTERS_WORTH_STARTING = 25_000
 """A helper starts in about half a second, in which this process compiles so much text."""
@@ -235,7 +235,9 @@ class Workers:
 
 
 def compile_here(task: Task) -> Outcome:
-    """Compile in this process."""
+    """Compile in this process; what does is loaded only now."""
+    from .worker import outcome
+
     return outcome(task.text, task.machine)
 
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from threading import Event
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -31,6 +32,8 @@ AMID = """
 import os, sys
 import numpy as np
 import brimstone as bs
+from brimstone.targets.llvm import ahead
+ahead.BEFORE = 0.0
 @bs.jit
 def product(x, y):
     return bs.sum(x @ y)
@@ -75,6 +78,8 @@ def compiler(monkeypatch: pytest.MonkeyPatch) -> Iterator[Compiler]:
     monkeypatch.setattr(workers, "workers", lambda: made)
     monkeypatch.setattr(build, "default_cache", lambda: build.Cache(None))
     monkeypatch.setattr(code, "_KNOWN", {})
+    monkeypatch.setattr(module, "BEFORE", 0.0)
+    monkeypatch.setattr(module, "PAUSE", 0.0)
     ahead = Ahead()
     monkeypatch.setattr(module, "ahead", lambda: ahead)
     yield made
@@ -181,6 +186,43 @@ def test_the_end_does_not_wait_for_the_rest(compiler: Compiler) -> None:
     assert begun.wait(PATIENCE)
     module.ahead().end()
     assert len(compiler.asked) == 1
+
+
+def test_the_end_comes_before_the_beginning(
+    compiler: Compiler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "BEFORE", PATIENCE)
+    func = contraction("nn")
+    made = step(func)
+    for _ in range(2):
+        check(made, func, PRODUCT)
+    began = monotonic()
+    module.ahead().end()
+    assert monotonic() - began < PATIENCE / 2
+    assert not compiler.asked
+
+
+def test_others_may_have_the_lock_between_parts(compiler: Compiler) -> None:
+    func = contraction("nn")
+    made = step(func)
+    check(made, func, PRODUCT)
+    sizes = {symbol: PRODUCT[symbol.name] for symbol in made.module.main.symbols}
+    other = next(program.Preparation(made, sizes).foreseen(made.module.main.body))
+    assert len([*made.code.make_ahead(other)]) > 2
+    assert made.code.get(other.name) is not None
+    assert not [*made.code.make_ahead(other)]  # it is there
+
+
+def test_who_has_code_made_does_not_load_what_makes_it() -> None:
+    """It would take the second step of a program a tenth of a second."""
+    script = (
+        "import sys; from brimstone.targets.llvm.ahead import ahead; ahead();"
+        "print([name for name in sys.modules if 'bind_cpu' in name or 'llvm.emit' in name])"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=PATIENCE, check=True
+    )
+    assert ran.stdout == "[]\n"
 
 
 @pytest.mark.parametrize("more", ["fork", "end"])
