@@ -72,5 +72,11 @@ def plain(value: Any, sizes: Mapping[str, int]) -> Any:
 
 def plain_types(types: Sequence[Any], sizes: Mapping[str, int]) -> tuple[Any, ...]:
     """The types with plain numbers for sizes."""
-    shapes = [tuple([plain(size, sizes) for size in type_.shape]) for type_ in types]
-    return tuple([type_.with_shape(shape) for type_, shape in zip(types, shapes, strict=True)])
+    return tuple([_plain_type(type_, sizes) for type_ in types])
+
+
+def _plain_type(type_: Any, sizes: Mapping[str, int]) -> Any:
+    shape = type_.shape
+    if not any([isinstance(size, Dim) for size in shape]):  # as of most
+        return type_
+    return type_.with_shape(tuple([plain(size, sizes) for size in shape]))

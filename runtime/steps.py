@@ -6,7 +6,7 @@ lines is shared by funcs from the same lines.
 Never: a tensor of the frontend.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from threading import Lock
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..ir.attributes import Frozen
-from ..ir.dims import Dim, evaluate, symbols
+from ..ir.dims import Dim, symbols
 from ..ir.func import Func, Module
 from ..ir.locations import Location
 from ..ir.payloads import Array
@@ -28,6 +28,7 @@ from ..passes.manager import run_pipeline
 from ..passes.pipelines import PREPARE
 from ..targets import Executable, Memory
 from ..targets.notes import NOTES
+from ..targets.sizes import Numbers
 from .device import Device
 
 _QUIET = Settings(verify=False, reproduce=False)
@@ -44,7 +45,8 @@ class Plan:
         self.func, self.executable, self.device = general.func, executable, device
         self.sizes: Mapping[str, int] = general.sizes
         self.numbers = general.scalars
-        self.scalars = _uploaded(self.numbers, self.sizes, device)
+        self.scalars: tuple[Any, ...] = (None,) * len(self.numbers)
+        self.scalars = self._scalars(self.sizes)
         self.refuses = any([_refuses(op) for op in self.func.walk()])
 
     def at(self, sizes: Mapping[str, int]) -> "Plan":
@@ -56,8 +58,16 @@ class Plan:
 
     def _scalars(self, sizes: Mapping[str, int]) -> tuple[Any, ...]:
         """The numbers that the step takes after its arguments; None for sizes not yet known."""
-        waits = any([each is None for each in self.scalars])
-        return _uploaded(self.numbers, sizes, self.device) if waits else self.scalars
+        known = self.scalars
+        if not any([each is None for each in known]):
+            return known
+        pairs = zip(self.numbers, known, strict=True)
+        return tuple([self._scalar(of, sizes) if each is None else each for of, each in pairs])
+
+    def _scalar(self, number: Array | Dim, sizes: Mapping[str, int]) -> Any:
+        """A number as a buffer; None for a size that is not known."""
+        found = _number(number, sizes)
+        return None if found is None else self.device.target.upload(found)
 
     def run(
         self,
@@ -142,22 +152,14 @@ def _compiled(func: Func, device: Device, by_lines: bool) -> Executable:
     return found
 
 
-def _uploaded(
-    numbers: Iterable[Array | Dim], sizes: Mapping[str, int], device: Device
-) -> tuple[Any, ...]:
-    """Numbers as buffers; None for sizes that are not known."""
-    found = [_number(each, sizes) for each in numbers]
-    return tuple([None if each is None else device.target.upload(each) for each in found])
-
-
 def _number(number: Array | Dim, sizes: Mapping[str, int]) -> Array | None:
     """A number that a step takes; None where it is a size that is not known."""
     if not isinstance(number, Dim):
         return number
-    known = {each: sizes[each.name] for each in symbols(number) if each.name in sizes}
-    if len(known) < len(symbols(number)):
+    parts = symbols(number)
+    if not all([each.name in sizes for each in parts]):
         return None
-    return np.asarray(evaluate(number, known), np.int64)
+    return np.asarray(Numbers({each: sizes[each.name] for each in parts})[number], np.int64)
 
 
 def _refuses(op: Op) -> bool:

@@ -58,6 +58,8 @@ class Launch(StepOp, name="step.launch", effects=(Effect.READ, Effect.WRITE)):
     @property
     def each(self) -> list[Group]:
         """What is handed to each run of the kernel."""
+        if self.groups is None:
+            return [Group(self.reads, self.writes, self.grid)]
         parts = [_split(part, self.count) for part in (self.reads, self.writes, self.grid)]
         return [Group(*part) for part in zip(*parts, strict=True)]
 

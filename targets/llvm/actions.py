@@ -89,7 +89,7 @@ def _interpreted(preparation: "Preparation", op: step.Launch) -> Action:
 
 
 def _loop(preparation: "Preparation", op: step.Loop) -> Action:
-    trip, index = preparation.size(op.trip), preparation.place(op.body.arguments[0])
+    trip, index = preparation.numbers[op.trip], preparation.place(op.body.arguments[0])
     order = range(trip - 1, -1, -1) if op.reverse else range(trip)
     actions = preparation.block(op.body)
 

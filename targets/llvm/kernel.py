@@ -21,8 +21,8 @@ from ...ir.payloads import Array
 from ...ir.tile.ids import MAX_GRID_RANK
 from ...ir.types import View
 from ..script import ALIGNMENT, Launch
+from ..sizes import Numbers
 from .load import FFI
-from .sizes import number_of
 
 Shape = tuple[int, ...]
 
@@ -53,13 +53,15 @@ class Asked(NamedTuple):
 
 class Kernel(NamedTuple):
     """One kernel: its code, how much work a byte of its arrays is, how many chunks each thread has
-    of a launch at most, what scratch memory it wants, and which sizes that asks for."""
+    of a launch at most, what scratch memory it wants, which sizes that asks for, and where the code
+    begins."""
 
     code: Any
     effort: int
     chunks: int
     scratch: tuple[tuple[Size, DType], ...] = ()
     asked: tuple[Asked, ...] = ()
+    address: int = 0
 
     @classmethod
     def of(cls, func: Func, code: Any, effort: int, chunks: int) -> "Kernel":
@@ -68,18 +70,17 @@ class Kernel(NamedTuple):
         scratch = tuple([(prod(op.shape), op.dtype) for op in allocated])
         wanted = dict.fromkeys([symbol for count, _ in scratch for symbol in symbols(count)])
         asked = tuple([_asked(func, symbol) for symbol in wanted])
-        return cls(code, effort, chunks, scratch, asked)
+        return cls(code, effort, chunks, scratch, asked, int(FFI.cast("uintptr_t", code)))
 
     def room(
         self, handed: Sequence[Layout | None], given: Mapping[Symbol, int]
     ) -> tuple[tuple[int, ...], int]:
         """Where in its scratch memory each part begins, and how much it is."""
-        sizes = {each.symbol: _size(each, handed, given) for each in self.asked}
+        sizes = Numbers({each.symbol: _size(each, handed, given) for each in self.asked})
         offsets, room = list[int](), 0
         for count, dtype in self.scratch:
-            elements = number_of(count, sizes)
             offsets.append(room)
-            room += -(-elements * dtype.storage.itemsize // ALIGNMENT) * ALIGNMENT
+            room += -(-sizes[count] * dtype.storage.itemsize // ALIGNMENT) * ALIGNMENT
         return tuple(offsets), room
 
     def launch(
@@ -94,7 +95,7 @@ class Kernel(NamedTuple):
         first, second, third = (*grid, *[1] * (MAX_GRID_RANK - len(grid)))
         counts, size = (first, second, third), sum([each.bytes for each in handed if each])
         scratch, room = self.room(handed, given) if self.scratch else ((), 0)
-        return Launch(address_of(self.code), *slots, counts, 0, 1, scratch, room), size
+        return Launch(self.address, *slots, counts, 0, 1, scratch, room), size
 
 
 def _asked(func: Func, symbol: Symbol) -> Asked:
@@ -113,11 +114,6 @@ def _size(asked: Asked, handed: Sequence[Layout | None], given: Mapping[Symbol, 
     layout = handed[argument]
     assert layout is not None
     return layout.shape[axis]
-
-
-def address_of(pointer: Any) -> int:
-    """Where something is."""
-    return int(FFI.cast("uintptr_t", pointer))
 
 
 @cache

@@ -38,7 +38,7 @@ def is_native(preparation: "Preparation", op: Op, trips: Trips | None = None) ->
         return known.get(op.index, MANY) <= preparation.shape(op.array)[0]
     if isinstance(op, step.Loop):
         (index,) = op.body.arguments
-        known = {**known, index: preparation.size(op.trip)}
+        known = {**known, index: preparation.numbers[op.trip]}
         return _is_region(preparation, op.body, known)
     if isinstance(op, step.While | step.Branch):
         return all([_is_region(preparation, region, known) for region in op.regions])

@@ -10,18 +10,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, groupby
 from threading import Lock
-from typing import Any
+from typing import Any, cast
 
 from ...ir import step
-from ...ir.dims import Size, Symbol
+from ...ir.dims import Symbol
 from ...ir.errors import ExecutionError, Unmet
 from ...ir.func import Func, Module
 from ...ir.types import Shaped, Type
-from ...ir.values import AnyValue, Block, Op, walk
+from ...ir.values import AnyValue, Block, Op
 from ...passes.collector import collector_paused
 from ...passes.past_caches import has_lines
 from ..account import Memory as Taken
-from ..script import Arrays, Call, Host
+from ..script import Arrays, Call, Form, Host
+from ..sizes import Numbers
 from ..target import dealt
 from .actions import PREPARE, Action, Actions, Memory, run
 from .code import Code, Foreseen
@@ -29,7 +30,6 @@ from .kernel import Kernel, Layout
 from .machines import host as processor
 from .native import all_of, is_native
 from .segment import Segment
-from .sizes import number_of
 from .whole import is_whole, plan_of, replaced_in
 
 Sizes = Mapping[Symbol, int]
@@ -112,7 +112,7 @@ class Program:
             if not self._foreseen:
                 self._foresee(known)
             return prepared
-        shapes = [each.forms[0].shape for each in chain.from_iterable(pieces)]
+        shapes = [form.shape for piece in pieces for form in _forms(piece)]
         sizes = bind(self.module.main, shapes, given)
         key = tuple([sizes[symbol] for symbol in self.module.main.symbols])
         with collector_paused(), self._lock:
@@ -143,8 +143,8 @@ class Preparation:
         self.program, self.sizes = program, sizes
         self.host, self.module = program.host, program.module
         self.kernels: dict[Op, str] = {}
-        self.skipped: set[Op] = set()
-        self._known: dict[Size, int] = {}
+        self._skipped = set[Block]()
+        self.numbers = Numbers(sizes)
         self._layouts: dict[Type, Layout] = {}
 
     def ready(self) -> Ready:
@@ -174,10 +174,18 @@ class Preparation:
         for op in block:
             if isinstance(op, step.When):
                 chosen = self.chosen(op)
-                self.skipped.update(walk(op.below if chosen is op.enough else op.enough))
+                self._skipped.add(op.below if chosen is op.enough else op.enough)
                 yield from self.flat(chosen)
             elif not op.terminator:
                 yield op
+
+    def is_skipped(self, op: Op) -> bool:
+        """Whether an op stands in a region that is not chosen."""
+        block = op.block
+        while block is not None and block not in self._skipped:
+            outer = block.parent_op
+            block = None if outer is None else outer.block
+        return block is not None
 
     def launched(self, ops: Iterable[Op]) -> Iterator[str]:
         """The kernels that are launched with these sizes, by ops and those of their regions."""
@@ -236,7 +244,7 @@ class Preparation:
 
     def chosen(self, op: step.When) -> Block:
         """The region that runs."""
-        return op.enough if self.size(op.size) >= op.at_least else op.below
+        return op.enough if self.numbers[op.size] >= op.at_least else op.below
 
     def place(self, value: AnyValue) -> int:
         """Where the value is kept."""
@@ -249,19 +257,12 @@ class Preparation:
             value, op = op.array, op.array.op
         return value
 
-    def size(self, size: Size) -> int:
-        """What a size is."""
-        known = self._known.get(size)
-        if known is None:
-            known = self._known[size] = number_of(size, self.sizes)
-        return known
-
     def layout(self, value: Any) -> Layout:
         """How an array lies in memory."""
         type_ = value.type
         known = self._layouts.get(type_)
         if known is None:
-            shape = tuple([self.size(size) for size in type_.shape])
+            shape = tuple([self.numbers[size] for size in type_.shape])
             known = self._layouts[type_] = Layout.of(shape, type_.dtype)
         return known
 
@@ -281,7 +282,7 @@ class Preparation:
 
     def _is_shape(self, op: step.View) -> bool:
         """Whether it shows the same memory, from its begin on."""
-        return op.part.dtype is op.array.dtype and self.size(op.offset) == 0
+        return op.part.dtype is op.array.dtype and self.numbers[op.offset] == 0
 
 
 def bind(func: Func, shapes: Sequence[Sequence[int]], given: Mapping[str, int]) -> Sizes:
@@ -300,6 +301,13 @@ def bind(func: Func, shapes: Sequence[Sequence[int]], given: Mapping[str, int]) 
             found = f"is {sizes[symbol]}" if symbol in sizes else "is not given"
             raise ExecutionError(f"@{func.name}: the size {symbol.name} {found}", func.location)
     return sizes
+
+
+def _forms(piece: Sequence[Arrays]) -> Sequence[Form]:
+    """What the arrays of a piece are, none of which is looked at where they are held together."""
+    if isinstance(piece, list | tuple):
+        return [each.forms[0] for each in cast("Sequence[Arrays]", piece)]
+    return cast("Arrays", piece).forms
 
 
 def _made_by(op: Op) -> list[AnyValue]:

@@ -108,7 +108,7 @@ class _Chains:
 def write_loop(writing: "Writing", op: step.Loop) -> None:
     """The body, once for each index."""
     (index,) = op.body.arguments
-    trip = max(0, writing.preparation.size(op.trip))
+    trip = max(0, writing.preparation.numbers[op.trip])
     number = writing.rounds.add(index, trip, op.reverse, writing.slot())
     begin = writing.act(op, Act(Kind.LOOP, number, 0))
     work = _round(writing, op.body, trip)

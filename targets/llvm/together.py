@@ -28,43 +28,24 @@ class Launched(NamedTuple):
         """How much work threads can share."""
         return self.bytes * self.kernel.effort
 
-    @property
-    def certain(self) -> int:
-        """How much it is at least: a small product is done sooner than its effort says."""
-        return self.bytes * min(self.kernel.effort, 1)
 
-    @property
-    def work(self) -> int:
-        """How much it is for one."""
-        return self.bytes * max(self.kernel.effort, 1)
+class Together:
+    """What ops launch, from the launch of the number `first` on: the bytes of all its arrays; how
+    much work threads can share, and how much that is at least; and how much it is for one."""
 
+    __slots__ = ("bytes", "certain", "first", "launches", "ops", "shared", "work")
 
-class Together(NamedTuple):
-    """What ops launch, from the launch of the number `first` on."""
-
-    first: int
-    ops: Sequence[step.Launch]
-    launches: Sequence[Launched]
-
-    @property
-    def bytes(self) -> int:
-        """Of all arrays."""
-        return sum([each.bytes for each in self.launches])
-
-    @property
-    def shared(self) -> int:
-        """How much work threads can share."""
-        return sum([each.shared for each in self.launches])
-
-    @property
-    def certain(self) -> int:
-        """How much it is at least."""
-        return sum([each.certain for each in self.launches])
-
-    @property
-    def work(self) -> int:
-        """How much it is for one."""
-        return sum([each.work for each in self.launches])
+    def __init__(
+        self, first: int, ops: Sequence[step.Launch], launches: Sequence[Launched]
+    ) -> None:
+        self.first, self.ops, self.launches = first, ops, launches
+        self.bytes = self.shared = self.certain = self.work = 0
+        for kernel, _, bytes_ in launches:
+            effort = kernel.effort
+            self.bytes += bytes_
+            self.shared += bytes_ * effort
+            self.certain += bytes_ * min(effort, 1)  # a small product takes less than it seems
+            self.work += bytes_ * max(effort, 1)
 
     def gains(self, other: "Together") -> bool:
         """Whether threads can share both, and not each."""
@@ -84,12 +65,13 @@ class Range(NamedTuple):
     end: int
 
 
-def are_apart(ones: Iterable[Range], others: Sequence[Range]) -> bool:
+def are_apart(ones: Iterable[Range], others: Iterable[Range]) -> bool:
     """Whether no byte is in both."""
+    taken: dict[Any, list[Range]] = {}
+    for each in others:
+        taken.setdefault(each.owner, []).append(each)
     return not any(
-        [
-            one.owner is other.owner and one.begin < other.end and other.begin < one.end
-            for one in ones
-            for other in others
-        ]
+        one.begin < other.end and other.begin < one.end
+        for one in ones
+        for other in taken.get(one.owner, ())
     )

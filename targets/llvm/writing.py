@@ -8,10 +8,10 @@ place.
 Never: an op of which only Python knows what it does.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -40,26 +40,43 @@ ARENA = 0
 """The number of its address."""
 PARTS = (step.View, step.Row)
 """Ops that make an array of memory that another one has."""
+NOWHERE: Strides = {}
+"""Of what follows no loop."""
+
+
+class Lying(NamedTuple):
+    """How an array lies in memory, where it begins, and how that follows loops."""
+
+    layout: Layout
+    base: Base
+    strides: Strides
 
 
 class Writing:
-    """The script, and what Python does before and after it."""
+    """The script, and what Python does before and after it; nothing, if the ops are all of the
+    step that takes these `inputs`."""
 
     def __init__(
-        self, preparation: "Preparation", ops: Sequence[Op], inputs: Sequence[AnyValue] = ()
+        self,
+        preparation: "Preparation",
+        ops: Sequence[Op],
+        inputs: Sequence[AnyValue] | None = None,
     ) -> None:
         every = [*all_of(preparation, ops)]
         self.preparation, self.ops = preparation, dict.fromkeys(every)
         self.slots, self.scalars = list[int](), list[tuple[int, AnyValue]]()
         self.about, self.work = Actions(preparation.module.main.name), 0
         self.script, self.rounds = Script([], [], [], self.about), Rounds()
-        self.addresses = {value: number for number, value in enumerate(inputs, ARENA + 1)}
+        self.whole = inputs is not None
+        self.addresses = {value: place for place, value in enumerate(inputs or (), ARENA + 1)}
         self.latest: Together | None = None
         self.made = list[AnyValue]()
         self.gone: list[int] = []
         self.views: list[Callable[[Memory], None]] = []
         self.offsets: dict[AnyValue, int] = {}
-        self._begins: dict[AnyValue, tuple[Base, Strides]] = {}
+        self._lying: dict[AnyValue, Lying] = {}
+        self._roots: dict[AnyValue, tuple[AnyValue, int, Strides]] = {}
+        self._memory: dict[AnyValue, Range] = {}
         self.arena = self._arena(every)
         self.write(ops)
         loops, moves = self.rounds.finish(self.slots, self.script.places)
@@ -105,20 +122,26 @@ class Writing:
 
     def view(self, op: step.View) -> None:
         """Who launches a kernel on a view says where it begins; Python makes it for all others."""
-        preparation = self.preparation
-        if all(use in self.ops or use in preparation.skipped for use in op.part.uses):
+        if not self._is_seen(op.part):
             return
-        root, start, _ = self.root(op.part)
+        preparation, (root, start, _) = self.preparation, self.root(op.part)
         places = preparation.place(root), preparation.place(op.part)
         shape, storage = preparation.shape(op.part), op.part.dtype.storage
         self.views.append(partial(_show, *places, start, shape, storage))
 
     def dim(self, op: step.Dim) -> None:
         """Kernels are handed the size; Python keeps it for all others."""
-        preparation = self.preparation
-        if any(use not in self.ops and use not in preparation.skipped for use in op.size.uses):
+        if self._is_seen(op.size):
+            preparation = self.preparation
             size = np.asarray(preparation.shape(op.array)[op.axis], np.int64)
             self.views.append(partial(_keep, preparation.place(op.size), size))
+
+    def _is_seen(self, value: AnyValue) -> bool:
+        """Whether Python has a use for it."""
+        if self.whole:
+            return False
+        skipped = self.preparation.is_skipped
+        return any([use not in self.ops and not skipped(use) for use in value.uses])
 
     def launch(self, op: step.Launch) -> None:
         """All groups at once, and with those of the launch before where that is of use."""
@@ -126,7 +149,7 @@ class Writing:
         kernel, launched = preparation.code(op), list[Launched]()
         assert kernel is not None
         for group in op.each:
-            grid = [preparation.size(each) for each in group.grid]
+            grid = [preparation.numbers[each] for each in group.grid]
             if not all(grid):
                 continue
             slot = len(self.slots)
@@ -163,28 +186,32 @@ class Writing:
         """Whether threads gain by sharing both, and neither touches what the other one writes."""
         if not before.gains(these):
             return False
-        read, written, reads, writes = (
-            [each for op in ops for each in self._ranges(getattr(op, touched))]
-            for ops in (before.ops, these.ops)
-            for touched in ("reads", "writes")
-        )
+        read, written = self._touched(before)
+        reads, writes = self._touched(these)
         return are_apart(written, [*reads, *writes]) and are_apart(read, writes)
 
-    def _ranges(self, values: Sequence[AnyValue]) -> Iterator[Range]:
-        """The memory of arrays: all that they may be, where they follow a loop or where their parts
+    def _touched(self, these: Together) -> tuple[list[Range], list[Range]]:
+        """The memory that launches read, and what they write."""
+        read = [each for op in these.ops for each in op.reads]
+        written = [each for op in these.ops for each in op.writes]
+        return self._ranges(read), self._ranges(written)
+
+    def _ranges(self, values: Iterable[AnyValue]) -> list[Range]:
+        """The memory of the arrays among these."""
+        known, lying = self._memory, self._lying
+        return [known.get(each) or self._range(each) for each in values if each in lying]
+
+    def _range(self, value: AnyValue) -> Range:
+        """The memory of an array: all that it may be, where it follows a loop or where its parts
         are not known here."""
-        for value in values:
-            if isinstance(value.type, Scalar):
-                continue
-            root, begin, strides = self.root(value)
-            owner, end = owner_of(root), begin + self.bytes(value)
-            if strides or root is not owner:
-                begin, end = 0, self.bytes(owner)
-            start = self.offsets.get(owner)
-            if start is None:
-                yield Range(owner, begin, end)
-            else:
-                yield Range(ARENA, start + begin, start + end)
+        root, begin, strides = self.root(value)
+        owner, end = owner_of(root), begin + self.bytes(value)
+        if strides or root is not owner:
+            begin, end = 0, self.bytes(owner)
+        start = self.offsets.get(owner)
+        whose, by = (owner, 0) if start is None else (ARENA, start)
+        found = self._memory[value] = Range(whose, by + begin, by + end)
+        return found
 
     def copy(self, op: step.Copy) -> None:
         """Bytes, from an array to another one."""
@@ -237,13 +264,15 @@ class Writing:
 
     def _hand(self, value: AnyValue) -> Layout | None:
         """Slots for what a kernel is handed: a number, or an array with its sizes and strides."""
-        if isinstance(value.type, Scalar):
-            self._number(value)
-            return None
-        layout = self.preparation.layout(value)
-        self.place(len(self.slots), value)
-        self.slots += layout.slots
-        return layout
+        lying = self._lying.get(value)
+        if lying is None:
+            if isinstance(value.type, Scalar):
+                self._number(value)
+                return None
+            lying = self._lie(value)
+        self._put(len(self.slots), lying)
+        self.slots += lying.layout.slots
+        return lying.layout
 
     def _number(self, value: AnyValue) -> None:
         """A slot for a number: a size, the index of a loop, or one that is given."""
@@ -257,30 +286,41 @@ class Writing:
 
     def place(self, slot: int, value: AnyValue) -> None:
         """Let a slot hold where an array begins."""
-        begin = self._begins.get(value)
-        if begin is None:
-            begin = self._begins[value] = self._begin(value)
-        base, strides = begin
+        self._put(slot, self._lying.get(value) or self._lie(value))
+
+    def _put(self, slot: int, lying: Lying) -> None:
+        _, base, strides = lying
         if strides:
             self.rounds.follow(slot, base, strides)
         else:
             self.script.places.append(Place(slot, *base))
 
-    def _begin(self, value: AnyValue) -> tuple[Base, Strides]:
-        """Where an array begins, and how it follows loops."""
+    def _lie(self, value: AnyValue) -> Lying:
+        """How an array lies, where nobody has asked yet."""
         root, offset, strides = self.root(value)
-        if root in self.offsets:
-            return Base(ARENA, offset + self.offsets[root]), strides
-        number = self.addresses.setdefault(root, ARENA + 1 + len(self.addresses))
-        return Base(number, offset), strides
+        start = self.offsets.get(root)
+        if start is None:
+            base = Base(self.addresses.setdefault(root, ARENA + 1 + len(self.addresses)), offset)
+        else:
+            base = Base(ARENA, offset + start)
+        found = self._lying[value] = Lying(self.preparation.layout(value), base, strides)
+        return found
 
     def root(self, value: AnyValue) -> tuple[AnyValue, int, Strides]:
         """The array whose memory this is, as far as it is known here; where in it; and how much
         further for each index of a loop."""
+        if value.owner.__class__ not in PARTS:  # as of most
+            return value, 0, NOWHERE
+        known = self._roots.get(value)
+        if known is None:
+            known = self._roots[value] = self._root(value)
+        return known
+
+    def _root(self, value: AnyValue) -> tuple[AnyValue, int, Strides]:
         offset, strides = 0, dict[AnyValue, int]()
         while isinstance(op := value.op, PARTS) and op in self.ops:
             if isinstance(op, step.View):
-                offset += self.preparation.size(op.offset) * op.array.dtype.itemsize
+                offset += self.preparation.numbers[op.offset] * op.array.dtype.itemsize
             else:
                 strides[op.index] = strides.get(op.index, 0) + self.bytes(value)
             value = op.array

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from ...ir.dims import Symbol, evaluate
+from ...ir.dims import Symbol
 from ...ir.errors import Unmet
 from ...ir.func import Func
 from ...ir.tile import Window
+from ..sizes import Numbers
 
 GRID_AXES = 3
 DIVISIBLE_BY = 16
@@ -65,7 +66,8 @@ class Kernel:
 
     def grid_of(self, sizes: Mapping[Symbol, int]) -> tuple[int, int, int]:
         """How many programs run along each of three axes."""
-        counts = [evaluate(size, sizes) for size in self.func.attributes["grid"]]
+        numbers = Numbers(sizes)
+        counts = [numbers[size] for size in self.func.attributes["grid"]]
         return (*counts, *[1] * (GRID_AXES - len(counts)))  # pyright: ignore[reportReturnType]
 
 

@@ -7,10 +7,12 @@ import pytest
 
 from brimstone.ir.errors import ExecutionError
 from brimstone.ir.interpreter import interpret
+from brimstone.ir.step import View
 from brimstone.runtime.host import shared_host
 from brimstone.targets.llvm.code import Code
 from brimstone.targets.llvm.program import PREPARED_AT_MOST, Preparation, Program
 from brimstone.targets.llvm.whole import is_whole
+from brimstone.targets.llvm.writing import Writing
 from kit.played import played
 from kit.texts import read
 
@@ -85,6 +87,24 @@ func @f<n: 0..64>(%x: array<[n, 2], f32>) -> array<[n, 2], f32> {
   return %a
 }
 """
+VIEWED = """
+func @f<n: 0..64>(%x: array<[n, 2], f32>) -> array<[2*n], f32> {
+  %a = step.allocate : array<[2*n], f32>
+  %flat = step.view %x {offset = 0, shape = [2*n]} : array<[2*n], f32>
+  step.when {size = n, at_least = 7} () {
+    step.copy %flat, %a
+    yield
+  } () {
+    step.launch [%flat], %a {kernel = @same, grid = []}
+    yield
+  }
+  return %a
+}
+func @same<n: 0..128>(%x: tensor<[n], f32>) -> tensor<[n], f32> {
+  return %x
+}
+"""
+"""A view of which only one region leaves something to Python."""
 SIZES = """
 func @f<n: 0..64>(%x: array<[n, 2], f32>) -> array<[], i64> {
   %n = step.dim %x {axis = 0} : scalar<i64>
@@ -155,8 +175,8 @@ def inputs(size: int) -> Any:
 @pytest.mark.parametrize("size", [0, 1, 7, 64])
 @pytest.mark.parametrize(
     "text",
-    [MEMORY, LOOP, SIZES, WHEN, BACKWARDS, WHILE],
-    ids=["memory", "loop", "sizes", "when", "backwards", "while"],
+    [MEMORY, LOOP, SIZES, WHEN, VIEWED, BACKWARDS, WHILE],
+    ids=["memory", "loop", "sizes", "when", "viewed", "backwards", "while"],
 )
 def test_a_step_does_what_the_interpreter_does(text: str, size: int) -> None:
     x = inputs(size)
@@ -179,6 +199,20 @@ def test_memory_that_is_neither_freed_nor_given_back_has_a_holder() -> None:
     assert not is_whole(preparation, [*preparation.flat(step.module.main.body)])
     (found,) = played(step, [inputs(7)])
     assert found.tolist() == inputs(7).tolist()
+
+
+@pytest.mark.parametrize("size", [6, 7])
+def test_what_a_region_would_do_that_is_not_chosen_does_not_count(size: int) -> None:
+    step = program(VIEWED)
+    preparation = Preparation(step, {symbol: size for symbol in step.module.main.symbols})
+    ops = [*preparation.flat(step.module.main.body)]
+    (view,) = [op for op in ops if isinstance(op, View)]
+    copied, launched = sorted(view.part.uses, key=lambda op: op.name)
+    assert preparation.is_skipped(copied) is (size < 7)
+    assert preparation.is_skipped(launched) is (size >= 7)
+    assert not preparation.is_skipped(view)
+    seen = Writing(preparation, [op for op in ops if op.name != "step.launch"]).views
+    assert len(seen) == (size < 7)
 
 
 def test_results_are_read_only() -> None:

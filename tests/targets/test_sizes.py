@@ -5,7 +5,7 @@ import random
 import pytest
 
 from brimstone.ir.dims import DimError, Size, Symbol, ceil_div, evaluate, maximum, minimum
-from brimstone.targets.llvm.sizes import number_of
+from brimstone.targets.sizes import Numbers
 
 SYMBOLS = [Symbol(name, 0, 1 << 20) for name in "nmk"]
 
@@ -29,16 +29,25 @@ def test_random_sizes_are_the_same_numbers() -> None:
     for _ in range(300):
         size = drawn(draws, draws.randrange(4))
         sizes = {symbol: draws.choice([0, 1, 7, 64, 1000]) for symbol in SYMBOLS}
-        assert number_of(size, sizes) == evaluate(size, sizes), size
+        assert Numbers(sizes)[size] == evaluate(size, sizes), size
+
+
+def test_what_many_sizes_have_in_common_is_found_once() -> None:
+    n, m, _ = SYMBOLS
+    shared = ceil_div(n, 64)
+    numbers = Numbers({n: 1000, m: 3})
+    assert [numbers[each] for each in (shared * m, shared + 1, 64 * shared)] == [48, 17, 1024]
+    assert numbers[shared] == 16
+    assert shared in numbers
 
 
 def test_a_symbol_without_a_number_is_named() -> None:
     with pytest.raises(DimError, match="no size for k"):
-        number_of(2 * SYMBOLS[2] + 1, {SYMBOLS[0]: 3})
+        Numbers({SYMBOLS[0]: 3})[2 * SYMBOLS[2] + 1]
 
 
 def test_nothing_is_divided_by_nothing() -> None:
     n, m, _ = SYMBOLS
     by = Symbol("by", 1, 100)
     with pytest.raises(DimError):
-        number_of(ceil_div(n, by), {n: 3, m: 0, by: 0})
+        Numbers({n: 3, m: 0, by: 0})[ceil_div(n, by)]

@@ -1,0 +1,40 @@
+"""The numbers that sizes are, by arithmetic alone.
+
+Comes in: a number for each symbol, and sizes that are asked for. Goes out: their numbers, as
+`ir.dims.evaluate` finds them, which simplifies as it goes; a step asks for hundreds of them where
+its sizes are new, and each is found once.
+Never: a size simplified.
+"""
+
+from collections.abc import Callable, Mapping
+from math import prod
+from typing import Any
+
+from ..ir.dims import Atom, Size, Symbol, ceil_div, evaluate, maximum, minimum
+
+
+class Numbers(dict[Size, int]):
+    """What sizes are: those of symbols are given, all others are found as they are asked for."""
+
+    def __init__(self, given: Mapping[Symbol, int]) -> None:
+        super().__init__(given.items())
+
+    def __missing__(self, size: Size) -> int:
+        found = self[size] = size if isinstance(size, int) else self._found(size)
+        return found
+
+    def _found(self, size: Any) -> int:
+        if isinstance(size, Symbol):
+            return evaluate(size, {})  # which refuses it by its name
+        if not isinstance(size, Atom):
+            terms = size.terms.items()
+            return sum([prod([self[each] for each in atoms]) * by for atoms, by in terms])
+        function, parts = size.recipe[0], [self[part] for part in size.parts]
+        return _AS_NUMBERS.get(function, function)(*parts)
+
+
+def _ceil_div(size: int, by: int) -> Size:
+    return -(-size // by) if by > 0 else ceil_div(size, by)  # which refuses it
+
+
+_AS_NUMBERS: dict[Any, Callable[..., Any]] = {ceil_div: _ceil_div, maximum: max, minimum: min}
