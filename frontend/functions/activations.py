@@ -38,11 +38,16 @@ def _nan_or_zero(node: Node, zero: Node) -> Node:
 
 
 def sigmoid(x: Any, /) -> Tensor:
-    """1 / (1 + exp(-x)), without overflow on the way."""
+    """1 / (1 + exp(-x)), without overflow on the way; like its derivative, accurate where it is
+    small."""
     (node,) = promote("sigmoid", x, among=ir.FLOATS, floats=True)
-    half = filled(0.5, node.type.shape, node.type.dtype)
-    curve = record(ops.Tanh, (record(ops.Multiply, (node, half)),))
-    return wrap(record(ops.Add, (record(ops.Multiply, (curve, half)), half)))
+    zero, one = (filled(each, node.type.shape, node.type.dtype) for each in (0, 1))
+    below = record(ops.Less, (node, zero))
+    # -|x|, which has a derivative at 0
+    away = record(ops.Select, (below, node, record(ops.Negate, (node,))))
+    power = record(ops.Exp, (away,))
+    share = record(ops.Select, (below, power, one))
+    return wrap(record(ops.Divide, (share, record(ops.Add, (power, one)))))
 
 
 def log_sigmoid(x: Any, /) -> Tensor:

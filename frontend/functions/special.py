@@ -12,11 +12,16 @@ from ...ir import dtypes as ir
 from ...ir import tensor as ops
 from ..handle import wrap
 from .common import promote
+from .elementwise import abs as absolute
 from .elementwise import add, divide, log, log1p, multiply, negative, sin, square, subtract, unary
-from .logic import equal, greater, isfinite, isnan, logical_and, logical_not, where
+from .logic import equal, greater, isfinite, isnan, less, logical_and, logical_not, where
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
+
+SERIES = 0.5
+"""Below this angle `sinc` is a series, whose next term would be less than doubles tell apart."""
+_SINC = [(-1) ** n / math.factorial(2 * n + 1) for n in range(8)]
 
 
 def erfc(x: Any, /) -> Tensor:
@@ -46,11 +51,13 @@ def logit(x: Any, /) -> Tensor:
 
 def sinc(x: Any, /) -> Tensor:
     """sin(πx) / (πx), and 1 at 0."""
-    zero = equal(x, 0)
-    angle = multiply(math.pi, where(zero, 1.0, x))
-    # Close to 0 it is 1 - (πx)² / 6, which has its second derivative.
-    close = subtract(1.0, multiply(math.pi**2 / 6, square(where(zero, x, 0.0))))
-    return where(zero, close, divide(sin(angle), angle))
+    angle = multiply(math.pi, x)
+    close = less(absolute(angle), SERIES)  # where little of its derivatives would be left
+    power, total = square(where(close, angle, 0.0)), _SINC[-1]
+    for coefficient in _SINC[-2::-1]:
+        total = add(coefficient, multiply(total, power))
+    far = where(close, 1.0, angle)
+    return where(close, total, divide(sin(far), far))
 
 
 def xlogy(x: Any, y: Any, /) -> Tensor:

@@ -42,6 +42,23 @@ def test_large_numbers_stay_finite_in_every_float(name: str, dtype: str) -> None
     np.testing.assert_allclose(compiled.numpy(), wide, rtol=1e-12, atol=1e-300)
 
 
+@pytest.mark.parametrize("device", ["cpu", "reference"])
+def test_a_sigmoid_and_its_slope_are_accurate_where_they_are_small(device: str) -> None:
+    x = np.array([-np.inf, -85.0, -40.0, -17.0, -1.0, -0.0, 0.0, 1.0, 17.0, 40.0, np.inf])
+    power = np.exp(-np.abs(x))
+    expected = np.where(x < 0, power, 1) / (1 + power)
+    with bs.device(device):
+        given = bs.asarray(x.astype(np.float32))
+        slopes = bs.grad(lambda x: bs.sigmoid(x).sum())
+        np.testing.assert_allclose(bs.sigmoid(given).numpy(), expected, rtol=1e-6)
+        np.testing.assert_allclose(slopes(given).numpy(), power / (1 + power) ** 2, rtol=1e-6)
+        assert bs.grad(lambda x: -bs.log(bs.sigmoid(x)))(bs.asarray(-40.0)).item() == -1
+        bends = bs.grad(lambda x: slopes(x).sum())(given[1:-1]).numpy()
+        slope = (power / (1 + power) ** 2)[1:-1]
+        np.testing.assert_allclose(bends, slope * (1 - 2 * expected[1:-1]), rtol=2e-6, atol=1e-7)
+        assert np.isnan(bs.sigmoid(bs.asarray(np.nan)).item())
+
+
 def test_softmax_along_axes() -> None:
     x = bs.asarray([[1.0, 2.0], [-np.inf, -np.inf]])
     np.testing.assert_allclose(x.softmax(dim=0).sum(axis=0).numpy(), 1, rtol=1e-6)

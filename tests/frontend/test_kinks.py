@@ -19,6 +19,10 @@ FIRST: dict[str, tuple[Function, np.ndarray, list[float]]] = {
     "elu of less": (lambda x: bs.elu(x, 0.3), X, [0.3, 0.3, 1]),
     "softplus": (bs.softplus, X[:2], [0.5, 0.5]),
     "log_sigmoid": (bs.log_sigmoid, X[:2], [0.5, 0.5]),
+    "sigmoid": (bs.sigmoid, X[:2], [0.25, 0.25]),
+    "sinc close to nothing": (
+        bs.sinc, np.array([1e-9, -1e-200]), [np.pi**2 / -3e9, np.pi**2 / 3e200]
+    ),
     "logaddexp of equals": (lambda x: bs.logaddexp(x, x[::-1]), PLAIN, [1, 1, 1]),
     "logaddexp of infinities": (
         lambda x: bs.logaddexp(x, -np.inf), np.array([0.0, -np.inf]), [1, 1]
@@ -42,6 +46,7 @@ SECOND: dict[str, tuple[Function, np.ndarray, list[float]]] = {
     "softplus": (bs.softplus, X[:2], [0.25, 0.25]),
     "log_sigmoid": (bs.log_sigmoid, X[:2], [-0.25, -0.25]),
     "logaddexp": (lambda x: bs.logaddexp(x, 3.0), PLAIN, [0.25, 0.25, 0.25]),
+    "sigmoid": (bs.sigmoid, X[:2], [0, 0]),
     "sinc": (bs.sinc, X[:2], [-(np.pi**2) / 3] * 2),
     "std of equals": (bs.std, PLAIN, [0, 0, 0]),
 }

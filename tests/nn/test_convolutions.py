@@ -77,6 +77,17 @@ def test_gradients() -> None:
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("stride", [2, 3])
+def test_gradients_of_transposed_groups(stride: int) -> None:
+    found = list[Any]()
+    for device in ("cpu", "reference"):
+        with bs.device(device):
+            layer = nn.ConvTranspose1d(24, 24, stride, stride, groups=2, key=bs.random.key(0))
+            slopes = bs.grad(lambda layer: (layer(bs.ones((1, 24, 10))) ** 2).sum())(layer)
+            found.append(array(slopes.weight))
+    np.testing.assert_allclose(*found, rtol=1e-5, atol=1e-5)
+
+
 def test_parameters_have_the_shapes_of_pytorch() -> None:
     layer = nn.Conv2d(4, 6, (3, 2), groups=2)
     assert layer.bias is not None

@@ -134,3 +134,13 @@ def test_kernels_are_one_where_their_sizes_differ_in_nothing_that_counts(
     assert (text_of(first, "f") == text_of(second, "f")) == alike
     widened = parse(text_of(second, "g")).main
     assert widened.name == "g" and name_of(widened) == name_of(second)
+
+
+def test_a_size_by_which_is_divided_is_no_smaller_than_it_was() -> None:
+    by = "ceildiv(n + 1, 2) - 1"  # which is 0 where n is 1
+    texts = [
+        STORE.replace("NUMBER", "1").replace("BOUNDS", f"{least}..2147483647") for least in (2, 3)
+    ]
+    funcs = [parse(text.replace("grid: [1]", f"grid: [ceildiv(100, {by})]")).main for text in texts]
+    assert [parse(text_of(func, "f")).main.symbols[0].minimum for func in funcs] == [2, 3]
+    assert name_of(funcs[0]) != name_of(funcs[1])
