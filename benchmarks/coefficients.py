@@ -98,6 +98,17 @@ def erfc(x: Decimal) -> Decimal:
     return 1 - x * erf_ratio(x * x)
 
 
+def erfc_shape(t: Decimal) -> Decimal:
+    """(x + 2) exp(x²) erfc(x) of (x - 2) / (x + 2), by a continued fraction where x is large."""
+    x = 2 * (1 + t) / (1 - t)
+    if x < 4:
+        return (x + 2) * erfc_scaled(x)
+    below = x
+    for place in range(200, 0, -1):
+        below = x + place / (2 * below)
+    return (x + 2) / (below * PI.sqrt())
+
+
 def erf_inverse_ratio(w: Decimal) -> Decimal:
     """y / x, where erf(y) = x = √(1 - e^-w), by Newton's method."""
     x = (1 - (-w).exp()).sqrt()
@@ -185,6 +196,8 @@ ENTRIES = [
           lambda x: erfc(x) * LN2 / (1 - erfc(x))),
     Entry("ERFC_FAR", "erfc(x) exp(x²) of (x - 2) / (x + 2), 1 <= x <= 6",
           lambda t: erfc_scaled(2 * (1 + t) / (1 - t)), -ONE / 3, HALF, polynomial(None, 17)),
+    Entry("ERFC", "(x + 2) exp(x²) erfc(x) of (x - 2) / (x + 2), 1/2 <= x <= 28", erfc_shape,
+          Decimal("-0.6"), Decimal("0.867"), polynomial(None, 22)),
     Entry("POWER_LOG2", "log2(1 + f) / f, √½ <= 1 + f <= √2", lambda f: (1 + f).ln() / LN2 / f,
           LOG_LOW, LOG_HIGH, polynomial(None, 13)),
     Entry("POWER_EXP2", "2^r, |r| <= 1/2", lambda r: (r * LN2).exp(), -HALF, HALF,

@@ -56,6 +56,7 @@ class UnaryKind(_Kind):
     ARCCOSH = "arccosh"
     ARCTANH = "arctanh"
     ERF = "erf"
+    ERFC = "erfc"
     ERF_INVERSE = "erf_inverse"
     LOG_GAMMA = "log_gamma"
     DIGAMMA = "digamma"

@@ -68,6 +68,7 @@ from .transcendental import (
     CubeRoot,
     Digamma,
     Erf,
+    Erfc,
     ErfInverse,
     Exp,
     Exp2,

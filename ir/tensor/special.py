@@ -25,6 +25,11 @@ def erf(x: Array) -> Array:
     return _each(math.erf, x).astype(x.dtype)
 
 
+def erfc(x: Array) -> Array:
+    """1 - erf(x), accurate where little of it is left."""
+    return _each(math.erfc, x).astype(x.dtype)
+
+
 def erf_inverse(x: Array) -> Array:
     """The y with erf(y) = x: ±inf at ±1, NaN outside."""
     size = np.abs(x.astype(np.float64))

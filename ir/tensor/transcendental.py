@@ -194,6 +194,13 @@ class Erf(Unary, name="tensor.erf", meaning=special.erf):
         return dx * (2 / math.sqrt(math.pi) * (-(x * x)).apply("exp"))
 
 
+class Erfc(Unary, name="tensor.erfc", meaning=special.erfc):
+    """1 - erf(x), accurate where little of it is left."""
+
+    def by_x(self, x: Term, y: Term, dx: Term) -> Term:
+        return dx * (-2 / math.sqrt(math.pi) * (-(x * x)).apply("exp"))
+
+
 class ErfInverse(Unary, name="tensor.erf_inverse", meaning=special.erf_inverse):
     """The number whose erf is x; ±inf at ±1."""
 

@@ -12,10 +12,12 @@ from .coefficients import (
     ERF_INVERSE_FARTHEST,
     ERF_INVERSE_NEAR,
     ERF_NEAR,
+    ERFC,
     ERFC_FAR,
     EXP2_HALF,
     LOG2_ERFC,
 )
+from .double_words import product
 from .exponentials import exp
 from .formats import format_of, nearest_whole, power_of_two
 from .logarithms import log
@@ -23,6 +25,7 @@ from .terms import Term, at_most, copy_sign, multiply_add, polynomial, select, s
 
 FAR = {"f32": 0.9, "f64": 1.0}
 ERF_IS_ONE = {"f32": 4.0, "f64": 6.0}
+ERFC_IS_ZERO = 28.0
 MIDDLES = 3.125, 3.25, 5.0
 """The middles of the intervals in which the polynomials of the inverse are good."""
 
@@ -49,6 +52,19 @@ def _far_of_double(x: Term) -> Term:
     """1 - exp(-x²) times a polynomial."""
     ratio = polynomial((x - 2.0) / (x + 2.0), ERFC_FAR[x.dtype])
     return 1.0 - exp(-(x * x)) * ratio
+
+
+def erfc(x: Term) -> Term:
+    """1 - erf near zero; far from it exp(-x²) / (|x| + 2) times a polynomial, or 2 less that."""
+    if x.dtype is f32:  # whose square has too few bits
+        return erfc(x.cast(f64)).cast(f32)
+    near = 1.0 - multiply_add(x, polynomial(x * x, ERF_NEAR[f64]), x)
+    size = at_most(abs(x), ERFC_IS_ZERO)
+    squared, rest = product(size, size)
+    share = 1.0 / (size + 2.0)
+    far = exp(-squared) * (share * polynomial((size - 2.0) * share, ERFC[f64]))
+    far = multiply_add(far, -rest, far)
+    return select(abs(x) < 0.5, near, select(x < 0.0, 2.0 - far, far))
 
 
 def erf_inverse(x: Term) -> Term:

@@ -48,6 +48,7 @@ UNARY: Mapping[UnaryKind, Callable[[Term], Term]] = {
     U.RECIPROCAL_SQUARE_ROOT: powers.reciprocal_square_root,
     U.SIGN: exact.sign,
     U.ERF: error_function.erf,
+    U.ERFC: error_function.erfc,
     U.ERF_INVERSE: error_function.erf_inverse,
     U.LOG_GAMMA: gamma.log_gamma,
     U.DIGAMMA: gamma.digamma,

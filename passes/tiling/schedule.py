@@ -19,6 +19,7 @@ COSTLY = (
     transcendental.Function,
     tensor.CubeRoot,
     tensor.Erf,
+    tensor.Erfc,
     tensor.ErfInverse,
     tensor.LogGamma,
     tensor.Digamma,

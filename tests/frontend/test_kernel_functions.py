@@ -32,7 +32,7 @@ def rows(x, *, function, dtype="float32"):
 
 
 FUNCTIONS = """
-    abs acos acosh:1 asin asinh atan atanh cbrt ceil cos cosh digamma erf erfinv exp exp2 expm1
+    abs acos acosh:1 asin asinh atan atanh cbrt ceil cos cosh digamma erf erfc erfinv exp exp2 expm1
     floor lgamma log log10 log1p log2 round rsqrt sign sin sinh sqrt tan tanh trunc
 """
 

@@ -38,6 +38,7 @@ FUNCTIONS = {
     UnaryKind.ARCSINH: "libdevice.asinh",
     UnaryKind.ARCCOSH: "libdevice.acosh",
     UnaryKind.ARCTANH: "libdevice.atanh",
+    UnaryKind.ERFC: "libdevice.erfc",
     UnaryKind.ERF_INVERSE: "libdevice.erfinv",
     UnaryKind.LOG_GAMMA: "libdevice.lgamma",
     UnaryKind.TRUNCATE: "libdevice.trunc",

@@ -47,6 +47,7 @@ REAL: list[tuple[type[Op], Function]] = [
     (tensor.Arccosh, math.acosh),
     (tensor.Arctanh, math.atanh),
     (tensor.Erf, math.erf),
+    (tensor.Erfc, math.erfc),
     (tensor.LogGamma, log_gamma),
 ]
 COMPLEX: list[tuple[type[Op], Function]] = [
@@ -72,7 +73,9 @@ COMPLEX: list[tuple[type[Op], Function]] = [
     (tensor.Arccosh, cmath.acosh),
     (tensor.Arctanh, cmath.atanh),
 ]
-REAL_ONLY = (tensor.CubeRoot, tensor.Erf, tensor.ErfInverse, tensor.LogGamma, tensor.Digamma)
+REAL_ONLY = (
+    tensor.CubeRoot, tensor.Erf, tensor.Erfc, tensor.ErfInverse, tensor.LogGamma, tensor.Digamma,
+)  # fmt: skip
 FUNCTIONS = [*(cls for cls, _ in REAL), tensor.ErfInverse, tensor.Digamma]
 
 NAN, INF = math.nan, math.inf
@@ -100,6 +103,7 @@ CORNERS: dict[type[Op], dict[float, float]] = {
     tensor.Arccosh: {1: 0.0, 0.5: NAN, INF: INF, -INF: NAN},
     tensor.Arctanh: {0.0: 0.0, 1: INF, -1: -INF, 2: NAN},
     tensor.Erf: {0.0: 0.0, INF: 1, -INF: -1},
+    tensor.Erfc: {0.0: 1, INF: 0.0, -INF: 2},
     tensor.ErfInverse: {0.0: 0.0, 1: INF, -1: -INF, 2: NAN, -INF: NAN},
     tensor.LogGamma: {1: 0.0, 2: 0.0, 0.0: INF, -1: INF, -5: INF, INF: INF, -INF: INF},
     tensor.Digamma: {0.0: -INF, -1: NAN, -5: NAN, INF: INF, -INF: NAN},
