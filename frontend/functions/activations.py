@@ -1,24 +1,44 @@
 """What neural networks put between their layers: rectifiers, sigmoids, normalised exponentials.
 
 Comes in: tensors of floats. Goes out: tensors of the same dtype.
-Never: narrow floats summed narrow: softmax and its logarithm are computed in at least f32.
+Never: narrow floats on the way: what is made of several functions is computed in at least f32, and
+rounded once.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 from ...ir import dtypes as ir
 from ...ir import tensor as ops
 from ..handle import wrap
 from ..node import Node, record
 from .common import as_axes, cast_node, either, filled, promote
-from .elementwise import add, erf, expm1, logaddexp, multiply, negative, tanh
-from .logic import greater, where
+from .elementwise import add, divide, erf, exp, expm1, logaddexp, multiply, negative, tanh
+from .logic import greater, less, where
 from .reductions import broadcast_kept, finite_maximum, reduce
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
+
+Rest = ParamSpec("Rest")
+
+
+def _wide(
+    function: Callable[Concatenate[Any, Rest], Tensor],
+) -> Callable[Concatenate[Any, Rest], Tensor]:
+    """The function of narrow floats, computed in wide ones."""
+
+    @wraps(function)
+    def computed(x: Any, /, *args: Rest.args, **kwargs: Rest.kwargs) -> Tensor:
+        (node,) = promote(function.__name__, x, among=ir.FLOATS, floats=True)
+        dtype = node.type.dtype
+        made = function(wrap(cast_node(node, dtype.accumulator)), *args, **kwargs)
+        return wrap(cast_node(made.node, dtype))
+
+    return computed
 
 
 def relu(x: Any, /) -> Tensor:
@@ -37,34 +57,34 @@ def _nan_or_zero(node: Node, zero: Node) -> Node:
     return record(ops.Select, (record(ops.IsNan, (node,)), stopped, zero))
 
 
+@_wide
 def sigmoid(x: Any, /) -> Tensor:
     """1 / (1 + exp(-x)), without overflow on the way; like its derivative, accurate where it is
     small."""
-    (node,) = promote("sigmoid", x, among=ir.FLOATS, floats=True)
-    zero, one = (filled(each, node.type.shape, node.type.dtype) for each in (0, 1))
-    below = record(ops.Less, (node, zero))
-    # -|x|, which has a derivative at 0
-    away = record(ops.Select, (below, node, record(ops.Negate, (node,))))
-    power = record(ops.Exp, (away,))
-    share = record(ops.Select, (below, power, one))
-    return wrap(record(ops.Divide, (share, record(ops.Add, (power, one)))))
+    below = less(x, 0)
+    power = exp(where(below, x, negative(x)))  # of -|x|, which so has a derivative at 0
+    return divide(where(below, power, 1.0), add(1.0, power))
 
 
+@_wide
 def log_sigmoid(x: Any, /) -> Tensor:
     """log(sigmoid(x)), accurate for large |x|."""
     return negative(softplus(negative(x)))
 
 
+@_wide
 def softplus(x: Any, /) -> Tensor:
     """log(1 + exp(x)), accurate for large |x|."""
     return logaddexp(x, 0.0)
 
 
+@_wide
 def silu(x: Any, /) -> Tensor:
     """x * sigmoid(x)."""
     return multiply(x, sigmoid(x))
 
 
+@_wide
 def gelu(x: Any, /, approximate: bool = False) -> Tensor:
     """x times the probability that a standard normal number is below it, or tanh's estimate."""
     if approximate:
@@ -74,12 +94,14 @@ def gelu(x: Any, /, approximate: bool = False) -> Tensor:
     return multiply(multiply(0.5, x), add(1.0, erf(multiply(x, 0.7071067811865476))))
 
 
+@_wide
 def elu(x: Any, /, alpha: float = 1.0) -> Tensor:
     """x above 0, alpha * (exp(x) - 1) below."""
     above = greater(x, 0)
     return where(above, x, multiply(alpha, expm1(where(above, 0.0, x))))
 
 
+@_wide
 def leaky_relu(x: Any, /, slope: float = 0.01) -> Tensor:
     """x above 0, slope * x below."""
     return where(greater(x, 0), x, multiply(slope, x))

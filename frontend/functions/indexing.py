@@ -144,6 +144,9 @@ def _host_places(node: Node, places: Any, size: Size, axis: int) -> Node:
 
 def _wrapped(places: Node, size: Size) -> Node:
     """Places of which negative ones count from the end."""
+    if places.type.dtype is ir.u64:  # what is too large for the cast is so for any size
+        most = filled(np.iinfo(np.int64).max, places.type.shape, ir.u64)
+        places = record(ops.Minimum, (places, most))
     if places.type.dtype in ir.UNSIGNED:
         return cast_node(places, INDEX)
     places = cast_node(places, INDEX)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...ir import dtypes as ir
 from ...ir import tensor as ops
+from ...ir.dims import Size
+from ..bounds import bound_size
 from ..errors import ShapeError, fail
 from ..handle import wrap
 from ..node import Node, record
@@ -20,6 +22,7 @@ from .common import (
     broadcast_shape,
     cast_node,
     filled,
+    number_like,
     refuse_dtype,
     refuse_lossy,
     to_common_dtype,
@@ -149,15 +152,35 @@ _COMBINE = {
 
 def _counted_off(values: Node, mask: Node) -> Node:
     """One value for each true element, put in the shape of the mask; others get any value."""
-    masked = mask.type.shape
-    total = product(masked)
-    flat = cast_node(reshaped(mask, (total,)), INDEX)
-    counted = record(ops.CumulativeSum, (flat,), (0, False))
-    place = record(ops.Subtract, (counted, filled(1, (total,), INDEX)))
-    first = filled(0, (total,), INDEX)
-    # Where the mask is false any value will do; too few values for the others are an error.
-    chosen = record(ops.Select, (reshaped(mask, (total,)), place, first))
-    place = first if values.type.shape[0] == 1 else chosen
-    options = ((0,), 0, ops.Outside.ERROR if values.type.shape[0] != 0 else ops.Outside.ZERO)
-    read = record(ops.Gather, (values, reshaped(place, (total, 1))), options)
-    return reshaped(read, (*masked, *values.type.shape[1:]))
+    masked, (count, *rest) = mask.type.shape, values.type.shape
+    line = reshaped(mask, (product(masked),))
+    if count == 1:
+        return broadcast_node(values, (*masked, *rest))
+    ones = cast_node(line, INDEX)
+    wanted = record(ops.ReduceSum, (ones,), ((0,),))
+    if wanted.trace is None:
+        _check_count(count, bound_size("at", wanted))
+    place = record(ops.Subtract, (record(ops.CumulativeSum, (ones,), (0, False)), _like(1, ones)))
+    # What is behind the values is for all others; that there are too few or too many for the true
+    # elements is only seen as it runs, and then no place is one.
+    behind = number_like(count, place)
+    place = record(ops.Select, (line, place, behind))
+    as_many = record(ops.Equal, (broadcast_node(wanted, place.type.shape), behind))
+    nowhere = record(ops.Add, (behind, _like(1, behind)))
+    place = record(ops.Select, (as_many, place, nowhere))
+    spare = filled(0, (1, *rest), values.type.dtype)
+    options = ((0,), 0, ops.Outside.ERROR)
+    places = reshaped(place, (*place.type.shape, 1))
+    read = record(ops.Gather, (record(ops.Concat, (values, spare), (0,)), places), options)
+    return reshaped(read, (*masked, *rest))
+
+
+def _like(number: int, node: Node) -> Node:
+    return filled(number, node.type.shape, node.type.dtype)
+
+
+def _check_count(count: Size, wanted: Size) -> None:
+    """Refuse values that are not as many as the places where a mask is true."""
+    if count != wanted:
+        problem = f"{count} values are given, and the mask is true in {wanted} places"
+        fail(ShapeError, "at", problem)

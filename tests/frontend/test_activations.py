@@ -42,6 +42,14 @@ def test_large_numbers_stay_finite_in_every_float(name: str, dtype: str) -> None
     np.testing.assert_allclose(compiled.numpy(), wide, rtol=1e-12, atol=1e-300)
 
 
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_narrow_floats_are_rounded_once(name: str, dtype: str) -> None:
+    x = bs.linspace(-9, 9, 333).astype(dtype)
+    expected = getattr(bs, name)(x.astype("float32")).astype(dtype)
+    assert bs.all(getattr(bs, name)(x) == expected).item()
+
+
 @pytest.mark.parametrize("device", ["cpu", "reference"])
 def test_a_sigmoid_and_its_slope_are_accurate_where_they_are_small(device: str) -> None:
     x = np.array([-np.inf, -85.0, -40.0, -17.0, -1.0, -0.0, 0.0, 1.0, 17.0, 40.0, np.inf])

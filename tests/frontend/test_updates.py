@@ -58,6 +58,28 @@ def test_a_mask_takes_one_value_for_each_place() -> None:
     assert x().at[x() > 9].set(bs.zeros((0,))).tolist() == ARRAY.tolist()
 
 
+@bs.jit
+def scaled(x: Any, least: Any, factors: Any) -> Any:
+    mask = x > least
+    return x.at[mask].set(x[mask] * 3), x.at[mask].multiply(factors)
+
+
+@pytest.mark.parametrize("least", [-1, 2, 9])
+def test_compiled_masks(least: int) -> None:
+    mask = least < ARRAY
+    factors = np.arange(mask.sum(), dtype=ARRAY.dtype)
+    expected = np.where(mask, ARRAY * 3, ARRAY), ARRAY.copy()
+    expected[1][mask] *= factors
+    for found, right in zip(scaled(x(), least, bs.asarray(factors)), expected, strict=True):
+        np.testing.assert_array_equal(found.numpy(), right)
+
+
+@pytest.mark.parametrize("count", [0, 2, 4])
+def test_compiled_masks_of_another_number_of_values(count: int) -> None:
+    with pytest.raises(bs.PlaceError):
+        scaled(x(), 2, bs.ones(count))[1].numpy()
+
+
 def test_the_tensor_keeps_its_dtype() -> None:
     assert bs.asarray([1, 2], dtype=bs.int8).at[0].set(bs.asarray(5)).tolist() == [5, 2]
     assert x().astype("float16").at[0].set(np.float64(0.5)).dtype == bs.float16
@@ -77,7 +99,9 @@ MISTAKES = [
     Mistake(lambda: x().at[bs.asarray([7])].set(0), IndexError, "outside axis 0"),
     Mistake(lambda: x().at[0].set(bs.ones(4)), bs.ShapeError, "[4]"),
     Mistake(lambda: x().at[0].set("a"), bs.DTypeError, "str"),
-    Mistake(lambda: x().at[x() > 2].set(bs.ones(2)), IndexError, "outside axis 0 of size 2"),
+    Mistake(lambda: x().at[x() > 2].set(bs.ones(2)), bs.ShapeError, "2 values are given, and the "),
+    Mistake(lambda: x().at[x() > 2].add(bs.ones(4)), ValueError, "the mask is true in 3 places"),
+    Mistake(lambda: x().at[x() > 2].set(bs.zeros(0)), bs.ShapeError, "0 values are given"),
     Mistake(lambda: x().at[bs.asarray([True])].set(0), bs.ShapeError, "the mask has shape [1]"),
     Mistake(lambda: (x() > 2).at[0].add(True), bs.DTypeError, "does not take bool"),
     Mistake(lambda: bs.asarray([1]).at[0].add(1.5), bs.DTypeError, "at.add: values of float32"),
