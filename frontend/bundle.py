@@ -16,6 +16,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..ir.locations import Location
+from ..passes.forks import held_across_forks
 from ..runtime.device import Device
 from ..targets import dealt
 from .handle import held
@@ -107,7 +108,7 @@ class Bundle:
         return [child.build([*islice(rest, child.count)]) for child in self.kind.structure.children]
 
 
-_FILLING = RLock()
+_FILLING = held_across_forks(RLock())
 """Held while leaves are made, so that every thread sees the same ones."""
 
 

@@ -18,12 +18,13 @@ from ..ir.tensor import Constant
 from ..ir.values import AnyValue, Block
 from ..passes.context import Context
 from ..passes.copying import inline
+from ..passes.forks import held_across_forks
 from ..passes.recognise import recognise
 from .cache import Cache
 from .node import Argument, Called, Leaf, Node, Part
 
 IsInput = Callable[[Node], bool]
-GATHERING = RLock()
+GATHERING = held_across_forks(RLock())
 """Held while nodes are gathered and lowered, and while buffers take the place of their operands."""
 _FUNCS: Cache[Any, Func] = Cache(4096)
 

@@ -5,6 +5,7 @@ hands on however many they are; and host arrays that show the memory.
 Never: memory given back while somebody reads it, here or in the core.
 """
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
@@ -147,6 +148,9 @@ def drop_gone() -> None:
     if _GONE:
         pieces = gone()
         core().brimstone_drop_all(pieces, len(pieces))
+
+
+os.register_at_fork(before=drop_gone)  # which waits for all that somebody has
 
 
 def shown(native: Any, address: Any, form: Form, read_only: bool) -> Array:

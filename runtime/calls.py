@@ -19,8 +19,10 @@ from .streams import Streams, leave_behind
 
 _DEALT: Any = ffi.typeof("brimstone_arrays *[]")
 """What results are dealt to: to find the type by its name takes longer than to make one."""
-_ENDING = deque[tuple[Any, Any]]()
-"""Programs that nobody can call any more and that are still to run, with what they need."""
+_ENDING = deque[Any]()
+"""Programs that nobody can call any more."""
+_HELD: dict[int, Any] = {}
+"""What programs need, by their addresses."""
 
 
 class _Deal(NamedTuple):
@@ -47,7 +49,10 @@ class Call:
         native = core().brimstone_new_program(record)
         if not native:
             raise MemoryError("there is no memory for a program")
-        self._native = ffi.gc(native, _End((record, held, plan.held)))
+        _HELD[_address(native)] = record, held, plan.held
+        # What is called when it dies has no code of Python: an interrupt that came in it would be
+        # lost, and with it what the core still reads.
+        self._native = ffi.gc(native, _ENDING.append)
         self._call = core().brimstone_call
         self._replaces = bool(plan.replaced)
         self._forms = tuple([each.form for each in plan.results])
@@ -73,20 +78,34 @@ class Call:
         replaces = self._replaces and len({*natives}) == len(natives)
         stream, native, given = self._streams.own, self._native, len(natives) - dropped
         how = (given, replaces, deal.native, dealt)
-        while (state := self._call(stream, native, natives, dropped, *how)) == State.PENDING:
-            del natives[:dropped]
-            dropped = 0
-            self._wait_for_room(stream, natives)
-        if state != State.READY:  # for want of memory, unless one of them was donated before
-            for each in natives[dropped:]:
-                lend(each)
-            raise NoMemory(self._bytes)
+        try:
+            state = self._call(stream, native, natives, dropped, *how)
+            if state != State.READY:
+                self._insist(state, stream, natives[dropped:], how)
+        except Exception:
+            raise
+        except BaseException:  # an interrupt: nobody else will ever have what was dealt already
+            for part in dealt:
+                core().brimstone_drop(part)
+            leave_behind()
+            raise
         if len(deal.forms) == 1:
             made = [Arrays(ffi.gc(dealt[0], deal.droppers[0]), deal.forms[0])]
         else:
             parts, held = zip(dealt, deal.droppers, deal.forms, strict=True), ffi.gc
             made = [Arrays(held(part, drop), forms) for part, drop, forms in parts]
         return made[0] if counts is None else made
+
+    def _insist(self, state: int, stream: Any, given: Sequence[Any], how: tuple[Any, ...]) -> None:
+        """Call again until the stream takes the call; an error says why it does not."""
+        while state == State.PENDING:
+            while not core().brimstone_admit(stream, self._native):
+                pass  # in between Python looks at signals
+            state = self._call(stream, self._native, given, 0, *how)
+        if state != State.READY:  # for want of memory, unless one of them was donated before
+            for each in given:
+                lend(each)
+            raise NoMemory(self._bytes)
 
     def _deal(self, counts: tuple[int, ...] | None) -> _Deal:
         """How to deal so many to each; or all to one."""
@@ -100,37 +119,21 @@ class Call:
         made = _Deal(native, listed, forms, droppers)
         return self._deals.setdefault(counts, made)
 
-    def _wait_for_room(self, stream: Any, given: Sequence[Any]) -> None:
-        """Wait until the stream takes the call; what it is given stays what it is meanwhile."""
-        for each in given:
-            lend(each)
-        try:
-            while not core().brimstone_admit(stream, self._native):
-                pass  # in between Python looks at signals
-        except BaseException:
-            leave_behind()
-            raise
-
-
-class _End:
-    """What is called when nobody can call a program any more."""
-
-    __slots__ = ("end", "held")
-
-    def __init__(self, held: Any) -> None:
-        self.held, self.end = held, core().brimstone_end_program
-
-    def __call__(self, native: Any) -> None:
-        if not self.end(native):
-            _ENDING.append((native, self.held))
-
 
 def end_programs() -> None:
-    """Let go of programs that have run meanwhile."""
+    """Let go of programs that nobody can call any more, but of those that are still to run."""
     for _ in range(len(_ENDING)):
         with suppress(IndexError):  # another thread is at it, too
-            native, held = _ENDING.popleft()
-            _End(held)(native)
+            native = _ENDING.popleft()
+            address = _address(native)
+            held = _HELD.pop(address)
+            if not core().brimstone_end_program(native):
+                _HELD[address] = held
+                _ENDING.append(native)
+
+
+def _address(native: Any) -> int:
+    return int(ffi.cast("intptr_t", native))
 
 
 def _record(plan: Plan) -> tuple[Any, Any]:

@@ -23,6 +23,7 @@ from ..ir.tensor import Gather, Outside, Scatter
 from ..ir.values import Op
 from ..passes.collector import collector_paused
 from ..passes.context import Context, Settings
+from ..passes.forks import held_across_forks
 from ..passes.generalise import Generalised, generalise
 from ..passes.manager import run_pipeline
 from ..passes.pipelines import PREPARE
@@ -98,7 +99,7 @@ class Statistics:
 STATISTICS = Statistics()
 _Key = tuple[str, str, tuple[Location, ...]]
 _STEPS: dict[_Key, Executable] = {}
-_LOCK = Lock()
+_LOCK = held_across_forks(Lock())
 
 
 def plan(

@@ -33,6 +33,8 @@ bool let_go(Array &array, int64_t as) noexcept {
     return array.holders.fetch_sub(as, std::memory_order_acq_rel) == as;
 }
 
+bool is_seen_once(const Array &array) noexcept { return array.holders / (SEEN - HELD) == 1; }
+
 // Whose memory it is.
 Array &root(Array &array) noexcept { return array.base ? *array.base : array; }
 
@@ -90,24 +92,32 @@ bool can_be_taken(const Array &array, const Stream *stream) noexcept {
     if (array.stream != stream || array.use.load(std::memory_order_acquire) != Use::FREE)
         return false;
     const Array &owner = array.base ? *array.base : array;
-    return !owner.ticket && array.holders.load(std::memory_order_acquire) / (SEEN - HELD) == 1 &&
-           !owner.is_shared.load(std::memory_order_acquire);
+    return !owner.ticket && is_seen_once(array) && !owner.is_shared.load(std::memory_order_acquire);
 }
 
 Array *take_over(Array &array, void *block, Stream *stream, int64_t as) noexcept {
     Use use = Use::FREE;
     const Use taken = array.base ? Use::HANDED_ON : Use::TAKEN;
-    if (!array.use.compare_exchange_strong(use, taken, std::memory_order_acq_rel)) return nullptr;
+    if (!array.use.compare_exchange_strong(use, taken)) return nullptr;
+    if (!is_seen_once(array)) {
+        array.use.store(Use::FREE);
+        return nullptr;
+    }
     Array *made = place(block, array.address, array.bytes, State::PENDING, as);
     made->base = array.base ? array.base : hold(&array);
     made->stream = stream;
     return made;
 }
 
-void hold_again(Array &taken) noexcept {
-    Use use = Use::HANDED_ON;
-    if (taken.use.compare_exchange_strong(use, Use::TAKEN, std::memory_order_acq_rel))
-        hold(taken.base);
+void untake(Array &taken) noexcept {
+    if (taken.use.load(std::memory_order_relaxed) == Use::HANDED_ON) hold(taken.base);
+    taken.use.store(Use::FREE, std::memory_order_release);
+}
+
+bool see(Array &array) noexcept {
+    array.holders.fetch_add(SEEN);
+    const Use use = array.use.load();
+    return use == Use::TAKEN || use == Use::HANDED_ON;
 }
 
 Array *borrow(void *address, size_t bytes, int64_t ticket, int64_t as) noexcept {

@@ -61,8 +61,10 @@ bool can_be_taken(const Array &array, const Stream *stream) noexcept;
 // A new array in the memory of one that can be taken, which is told of in a block of its own; a null
 // pointer, if somebody was quicker.
 Array *take_over(Array &array, void *block, Stream *stream, int64_t as) noexcept;
-// One that was taken holds again whose memory it is, before the array that was made in it goes.
-void hold_again(Array &taken) noexcept;
+// As if it had not been taken, before the array that was made in it goes.
+void untake(Array &taken) noexcept;
+// One more that others see, and whether it was taken before: who takes it meanwhile sees that.
+bool see(Array &array) noexcept;
 
 inline Array *hold(Array *array, int64_t as = HELD) noexcept {
     array->holders.fetch_add(as, std::memory_order_relaxed);

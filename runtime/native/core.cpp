@@ -91,11 +91,13 @@ void *const *brimstone_are_returned(void) { return brimstone::are_returned(); }
 brimstone_arrays *brimstone_part(brimstone_arrays *arrays, int64_t begin, int64_t end) {
     brimstone_arrays *made = brimstone::new_arrays(end - begin, arrays->stream, true);
     if (!made) return nullptr;
-    made->are_taken.store(arrays->are_taken.load(std::memory_order_acquire));
+    bool are_taken = arrays->are_taken.load(std::memory_order_acquire);
     for (int64_t i = begin; i < end; ++i) {
         Array *array = arrays->items()[static_cast<size_t>(i)];
-        made->put(static_cast<size_t>(i - begin), brimstone::hold(array, SEEN));
+        are_taken |= brimstone::see(*array);
+        made->put(static_cast<size_t>(i - begin), array);
     }
+    made->are_taken.store(are_taken, std::memory_order_release);
     return made;
 }
 
@@ -164,11 +166,9 @@ int32_t brimstone_call(brimstone_stream *stream, brimstone_program *program,
     brimstone::Task *task = program->call(given, &own, given_away != 0);
     if (!task) return BRIMSTONE_NO_MEMORY;
     brimstone_arrays *results = brimstone::hold(task->results);
-    const bool is_pushed = own.push(*task);
-    if (!is_pushed) program->end(*task);
+    own.push(*task);
     const std::span parts(deal->counts, static_cast<size_t>(deal->count));
-    const bool are_there = is_pushed && brimstone::deal(results, parts, dealt);
-    if (are_there) return BRIMSTONE_READY;
+    if (brimstone::deal(results, parts, dealt)) return BRIMSTONE_READY;
     brimstone::leave(results);
     return BRIMSTONE_NO_MEMORY;
 }

@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "memory.hpp"
+#include "quiet.hpp"
 
 namespace brimstone {
 namespace {
@@ -84,6 +85,7 @@ Crew::~Crew() {
 
 // Every job gets done with fewer workers too, so a machine that has no more threads is no error.
 void Crew::start(int workers) noexcept {
+    const Quiet quiet;
     try {
         workers_.reserve(static_cast<size_t>(workers));
         for (int i = 0; i < workers; ++i) workers_.emplace_back([this, i] { live(i); });

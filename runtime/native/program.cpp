@@ -64,21 +64,23 @@ Task::Task(Program &called)
       addresses(size(1 + called.plan().input_count + called.plan().made_count)),
       slots(called.plan().slots, called.plan().slots + called.plan().slot_count) {}
 
-bool Task::run(Pool &pool, const Stream &stream, Time end) noexcept {
+bool Task::run(Pool &pool, Stream &stream, Time end) noexcept {
     const brimstone_plan &plan = program.plan();
     if (!begun_) {
         if (!inputs_are_ready(stream, end)) return false;
         begin();
     }
     if (!failed_) {
-        using Asked = std::pair<const Task *, const Stream *>;
+        using Asked = std::pair<const Task *, Stream *>;
         const Asked about = {this, &stream};
         const auto wanted = [](const void *context) {
             const auto &[task, of] = *static_cast<const Asked *>(context);
-            return !of->is_closed() || task->is_wanted();
+            return of->wants(*task);
         };
+        pool.enter();
         position = brimstone::run(pool, plan.script, addresses.data(), slots.data(), position, end,
                                   wanted, &about, failure_);
+        pool.leave();
         if (position < 0) {
             failed_ = true;
         } else if (stopping() && plan.replaced_count > 0) {
@@ -104,7 +106,6 @@ void Task::let_go() noexcept {
     arena = nullptr;
 }
 
-// Whether somebody but this task holds a result.
 bool Task::is_wanted() const noexcept {
     if (results->holders.load(std::memory_order_acquire) > 1) return true;
     return std::ranges::any_of(results->items(), [](const Array *array) {
@@ -121,12 +122,16 @@ bool Task::can_begin() const noexcept {
 }
 
 // Those that this stream computes are: it does so in order.
-bool Task::inputs_are_ready(const Stream &stream, Time end) noexcept {
+bool Task::inputs_are_ready(Stream &stream, Time end) noexcept {
     for (brimstone_arrays *piece : pieces) {
         if (are_ready(piece)) continue;
         for (Array *array : piece->items()) {
             while (array->state.load(std::memory_order_acquire) == State::PENDING) {
                 if (array->stream == &stream || Clock::now() > end || stopping()) return false;
+                if (!stream.wants(*this)) {
+                    failed_ = true;
+                    return true;
+                }
                 array->stream->wait(*array);
             }
             if (array->state.load(std::memory_order_acquire) == State::FAILED && !failed_) {
@@ -182,6 +187,7 @@ Task *Program::call(Pieces pieces, Stream *stream, bool given_away) noexcept {
         if (prepare(*found, pieces, stream, given_away)) return found;
     } catch (const std::bad_alloc &) {
     }
+    if (found->arena) stream->let_go(std::exchange(found->arena, nullptr));
     put_back(*found);
     return nullptr;
 }
@@ -219,11 +225,16 @@ bool Program::prepare(Task &task, Pieces pieces, Stream *stream, bool given_away
     task.taken.assign(task.made.size(), false);
     task.pieces.reserve(pieces.size());
     task.copies.reserve(size(plan_.replaced_count));
+    if (plan_.arena > 0) {
+        task.arena = stream->reserve(plan_.arena);
+        if (!task.arena) return false;
+        task.addresses[0] = reinterpret_cast<uint64_t>(task.arena->address);
+    }
     if (!make({plan_.made, count}, stream, std::span(task.made).first(count), SEEN)) return false;
     for (size_t i = 0; i < count; ++i)
         *address++ = reinterpret_cast<uint64_t>(task.made[i]->address);
     if (!replace(task, pieces, stream, given_away)) {
-        leave_taken(task, pieces);
+        untake_all(task, pieces);
         drop(task.made, SEEN);
         return false;
     }
@@ -258,11 +269,14 @@ bool Program::replace(Task &task, Pieces pieces, Stream *stream, bool given_away
     return true;
 }
 
-// What the program was to replace goes with those who were given it: tasks before still read it.
-void Program::leave_taken(Task &task, Pieces pieces) noexcept {
+// What the program was to replace is what it was: who gave it away keeps it.
+void Program::untake_all(Task &task, Pieces pieces) noexcept {
     for (int64_t i = 0; i < plan_.replaced_count; ++i) {
         const Array *made = task.made[size(plan_.made_count + i)];
-        if (made && made->base) hold_again(*given(pieces, size(plan_.replaced[i])).first);
+        if (!made || !made->base) continue;
+        const auto [old, piece] = given(pieces, size(plan_.replaced[i]));
+        untake(*old);
+        piece->are_taken.store(false, std::memory_order_release);
     }
 }
 
@@ -275,7 +289,7 @@ bool Program::take_results(Task &task, Pieces pieces, Stream *stream) noexcept {
         enough = array != nullptr;
         if (enough) task.results->put(size(i), array);
     }
-    if (!enough) leave_taken(task, pieces);
+    if (!enough) untake_all(task, pieces);
     for (size_t i = 0; i < task.taken.size(); ++i)
         if (!task.taken[i]) drop({&task.made[i], 1}, SEEN);
     if (!enough) drop(std::exchange(task.results, nullptr));

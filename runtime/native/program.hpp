@@ -26,7 +26,9 @@ struct Task {
     // Whether all that it is given is computed.
     bool can_begin() const noexcept;
     // Whether it is done, one way or the other; if not, it is to be run again.
-    bool run(Pool &pool, const Stream &stream, Time end) noexcept;
+    bool run(Pool &pool, Stream &stream, Time end) noexcept;
+    // Whether somebody but this task holds a result.
+    bool is_wanted() const noexcept;
     // Hold no more what it was given.
     void let_go() noexcept;
 
@@ -39,8 +41,7 @@ struct Task {
     std::vector<uint64_t> addresses, slots;
 
   private:
-    bool is_wanted() const noexcept;
-    bool inputs_are_ready(const Stream &stream, Time end) noexcept;
+    bool inputs_are_ready(Stream &stream, Time end) noexcept;
     void begin() noexcept;
     void settle(State state) noexcept;
 
@@ -69,7 +70,8 @@ class Program {
     // What the arrays of one task take.
     int64_t bytes() const noexcept { return bytes_; }
 
-    // A null pointer, if there is no memory. What is replaced is `given_away`, or copied before.
+    // A null pointer, if there is no memory, and then all is as it was. What is replaced is
+    // `given_away`, or copied before.
     Task *call(std::span<brimstone_arrays *const> pieces, Stream *stream,
                bool given_away = false) noexcept;
     void end(Task &task) noexcept;
@@ -94,7 +96,7 @@ class Program {
 
     bool prepare(Task &task, Pieces pieces, Stream *stream, bool given_away);
     bool replace(Task &task, Pieces pieces, Stream *stream, bool given_away) noexcept;
-    void leave_taken(Task &task, Pieces pieces) noexcept;
+    void untake_all(Task &task, Pieces pieces) noexcept;
     bool take_results(Task &task, Pieces pieces, Stream *stream) noexcept;
     Array *result(Task &task, Pieces pieces, const brimstone_result &result,
                   Stream *stream) noexcept;

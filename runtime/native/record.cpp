@@ -31,6 +31,9 @@ int64_t this_thread() noexcept { return static_cast<int64_t>(pthread_self()); }
 
 }  // namespace
 
+void lock_events() noexcept { guard.lock(); }
+void unlock_events() noexcept { guard.unlock(); }
+
 bool recording() noexcept { return is_recording.load(std::memory_order_relaxed); }
 
 void record(bool wanted) noexcept { is_recording.store(wanted); }

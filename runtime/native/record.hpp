@@ -18,6 +18,10 @@ bool recording() noexcept;
 void record(bool wanted) noexcept;
 size_t take_events(std::span<brimstone_event> events) noexcept;
 
+// Nobody hands events over between the two, as it must be when a process forks.
+void lock_events() noexcept;
+void unlock_events() noexcept;
+
 // Events of one thread, which are handed over many at a time.
 class Notes {
   public:

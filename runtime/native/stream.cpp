@@ -11,6 +11,7 @@
 
 #include "launch.hpp"
 #include "memory.hpp"
+#include "quiet.hpp"
 #include "record.hpp"
 
 namespace brimstone {
@@ -46,9 +47,11 @@ void lock_all() {
         std::this_thread::yield();
     }
     lock_tasks();
+    lock_events();
 }
 
 void unlock_all(bool in_child) {
+    unlock_events();
     unlock_tasks();
     for (Stream *stream = all; stream; stream = stream->next) stream->unlock(in_child);
     registry.unlock();
@@ -104,9 +107,9 @@ bool Stream::wait_until(Condition holds, bool for_results) noexcept {
     return holds();
 }
 
-bool Stream::push(Task &task) noexcept {
+void Stream::push(Task &task) noexcept {
     Lock lock(mutex_);
-    if (!reserve(task)) return false;
+    if (!arena_ && task.arena) arena_ = hold(task.arena);
     pushed_ = Clock::now();
     if (recording()) task.asked = pushed_;
     task.next = nullptr;
@@ -114,37 +117,45 @@ bool Stream::push(Task &task) noexcept {
     last_ = &task;
     ++count_;
     bytes_ += task.program.bytes();
-    if (running_) return true;
+    if (running_) return;
     const int64_t little = pool_.threads() > 1 ? LITTLE : LONG;
     const bool at_once = count_ == 1 && task.program.plan().work < little && task.can_begin();
     if (first_ != &task) {
         first_->program.go_on_without();
         awaits_ = false;
     } else if (!at_once && task.program.is_awaited(awaits_)) {
-        return true;
+        return;
     }
     if (at_once || !call_runner()) {
         const Time end = at_once ? pushed_ + PATIENCE : Time::max();
         run_tasks(lock, end, [] { return false; });
     }
-    return true;
 }
 
 // Tasks are done one after the other, so that one piece of memory is enough for those that wait. At
 // other sizes a step needs a little more or less, and is to find the same piece.
-bool Stream::reserve(Task &task) noexcept {
-    const auto bytes = static_cast<uint64_t>(task.program.plan().arena);
-    if (bytes == 0) return true;
+Array *Stream::reserve(int64_t wanted) noexcept {
+    const Lock lock(mutex_);
+    const auto bytes = static_cast<uint64_t>(wanted);
     if (!arena_ || arena_->bytes < bytes) {
         const auto room = static_cast<int64_t>(bytes > WIDE ? bytes : std::bit_ceil(bytes));
         Array *larger = nullptr;
-        if (!make({&room, 1}, nullptr, {&larger, 1})) return false;
-        if (arena_) drop({&arena_, 1});
+        if (!make({&room, 1}, nullptr, {&larger, 1})) return nullptr;
+        drop_arena();
         arena_ = larger;
     }
-    task.arena = hold(arena_);
-    task.addresses[0] = reinterpret_cast<uint64_t>(arena_->address);
-    return true;
+    return hold(arena_);
+}
+
+void Stream::let_go(Array *reserved) noexcept {
+    const Lock lock(mutex_);
+    drop({&reserved, 1});
+    if (!first_) drop_arena();
+}
+
+void Stream::drop_arena() noexcept {
+    if (arena_) drop({&arena_, 1});
+    arena_ = nullptr;
 }
 
 // Until it is enough, or time to come back. What is left then is for the runner, if there is one.
@@ -154,9 +165,7 @@ void Stream::run_tasks(Lock &lock, Time end, Condition enough) noexcept {
     do {
         Task &task = *first_;
         lock.unlock();
-        pool_.enter();
         const bool is_done = task.run(pool_, *this, end);
-        pool_.leave();
         if (is_done) note(task);
         lock.lock();
         if (is_done) finish(lock, task);
@@ -171,10 +180,7 @@ void Stream::run_tasks(Lock &lock, Time end, Condition enough) noexcept {
 void Stream::finish(Lock &lock, Task &task) noexcept {
     first_ = task.next;
     const int64_t bytes = task.program.bytes();
-    if (!first_ && arena_) {
-        drop({&arena_, 1});
-        arena_ = nullptr;
-    }
+    if (!first_) drop_arena();
     if (waiting_ > 0) changed_.notify_all();
     lock.unlock();
     task.program.end(task);
@@ -195,6 +201,7 @@ void Stream::note(Task &task) noexcept {
 bool Stream::call_runner() noexcept {
     if (is_stopped()) return false;
     if (!has_runner_) {
+        const Quiet quiet;
         try {
             std::thread([this] { live(); }).detach();
         } catch (const std::exception &) {
@@ -222,7 +229,32 @@ void Stream::live() noexcept {
 void Stream::close() noexcept {
     const Lock lock(mutex_);
     is_closed_ = true;
+    forsake();
     if (first_ && !running_) call_runner();
+}
+
+bool Stream::wants(const Task &task) noexcept {
+    if (!is_closed_.load(std::memory_order_relaxed)) return true;
+    const Lock lock(mutex_);
+    forsake();
+    return task.is_wanted();
+}
+
+// Tasks that nobody asks for any more, but the first, which may be under way: the last ones first,
+// for they hold what those before them make.
+void Stream::forsake() noexcept {
+    for (;;) {
+        Task *before = nullptr;
+        for (Task *task = first_; task && task->next; task = task->next)
+            if (!task->next->is_wanted()) before = task;
+        if (!before) return;
+        Task &unwanted = *before->next;
+        before->next = unwanted.next;
+        if (last_ == &unwanted) last_ = before;
+        --count_;
+        bytes_ -= unwanted.program.bytes();
+        unwanted.program.end(unwanted);
+    }
 }
 
 bool Stream::reopen() noexcept {

@@ -31,13 +31,18 @@ class Stream {
     bool admits(const Program &program) noexcept;
     bool wait(const Array &array) noexcept;
     bool wait_for_all() noexcept;
-    // False if there is no memory.
-    bool push(Task &task) noexcept;
+    void push(Task &task) noexcept;
+    // Memory of so many bytes that tasks use one after the other, held for one of them; a null
+    // pointer if there is none. It is let go of if the task is not pushed after all.
+    Array *reserve(int64_t bytes) noexcept;
+    void let_go(Array *reserved) noexcept;
 
     // Whoever asked for what is left will not ask for more: what nobody holds is not done.
     void close() noexcept;
     bool reopen() noexcept;  // unless something is left
-    bool is_closed() const noexcept { return is_closed_.load(std::memory_order_relaxed); }
+    // Whether a task is to go on: what was asked for after it and is for nobody goes first, for it
+    // holds what this one makes.
+    bool wants(const Task &task) noexcept;
 
     const Pool &pool() const noexcept { return pool_; }
     size_t number() const noexcept { return number_; }
@@ -59,7 +64,8 @@ class Stream {
     bool wait_until(Condition holds, bool for_results = true) noexcept;
     template <typename Condition>
     void run_tasks(Lock &lock, Time end, Condition enough) noexcept;
-    bool reserve(Task &task) noexcept;
+    void forsake() noexcept;
+    void drop_arena() noexcept;
     void finish(Lock &lock, Task &task) noexcept;
     static void note(Task &task) noexcept;
     bool call_runner() noexcept;

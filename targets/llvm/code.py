@@ -7,7 +7,6 @@ Never: a kernel lowered or compiled that nobody launches, before the step runs a
 those made, by helpers, that other sizes launch.
 """
 
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from threading import Lock
@@ -17,6 +16,7 @@ from ...ir.errors import IRError
 from ...ir.func import Func, Module
 from ...ir.types import View
 from ...passes.collector import collector_paused
+from ...passes.forks import held_across_forks
 from ...passes.past_caches import past_caches, through_caches
 from ..notes import NOTES
 from .build import build, linked, object_ahead
@@ -26,8 +26,8 @@ from .sharing import chunks_of, effort_of
 
 KNOWN_AT_MOST = 4096
 _KNOWN: dict[str, Any] = {}
-_LOCK = Lock()
-"""Held while code is put into memory; a process is not forked amid that."""
+_LOCK = held_across_forks(Lock())
+"""Held while code is put into memory."""
 
 
 class Foreseen(NamedTuple):
@@ -131,8 +131,3 @@ def kernels_known() -> int:
 
 def _of_tiles(func: Func) -> bool:
     return any(isinstance(argument.type, View) for argument in func.arguments)
-
-
-os.register_at_fork(
-    before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release
-)

@@ -19,6 +19,8 @@ Strides = Mapping[AnyValue, int]
 """How much further something lies for each step of the index of a loop."""
 LEAST = 1 << 12
 """An action takes as long as to read and write so many bytes, or longer."""
+LARGEST = 1 << 62
+"""More work than anybody waits for; the core counts no more."""
 GUESS = 16
 """So many rounds, where nobody knows how many there will be."""
 
@@ -146,7 +148,7 @@ def _round(writing: "Writing", body: Block, times: int) -> int:
     before, begin = writing.work, writing.position
     writing.work = 0
     writing.write(writing.preparation.flat(body))
-    work = writing.work + (writing.position - begin + 1) * LEAST
+    work = min(writing.work + (writing.position - begin + 1) * LEAST, LARGEST)
     writing.work = before + times * work
     return work
 

@@ -14,9 +14,10 @@ from ...ir.func import Module
 from ...ir.types import Scalar
 from ...ir.values import AnyValue, Op
 from ...passes.touched import touched
-from ..script import Form, Number, Plan, Result
+from ..script import Form, NoMemory, Number, Plan, Result
 from .native import is_native
-from .writing import ARENA, Writing
+from .rounds import LARGEST
+from .writing import ARENA, MOST, Writing
 
 if TYPE_CHECKING:
     from .program import Preparation
@@ -47,17 +48,20 @@ def plan_of(preparation: "Preparation", ops: Sequence[Op]) -> Plan:
         for slot, value in written.scalars
     ]
     replaced = preparation.program.replaced
+    made = [written.bytes(value) for value in written.made]
+    if sum(made, written.arena) > MOST:
+        raise NoMemory(sum(made, written.arena))
     behind = dict(zip(replaced, count(1 + len(func.arguments) + len(written.made)), strict=False))
     return Plan(
         script=written.script,
         slots=written.slots,
         numbers=numbers,
         inputs=len(func.arguments),
-        made=[written.bytes(value) for value in written.made],
+        made=made,
         replaced=replaced,
         results=[_result(written, value, behind) for value in func.results],
         arena=written.arena,
-        work=written.work,
+        work=min(written.work, LARGEST),
         held=[kernel.code for kernel in kernels if kernel is not None],
     )
 

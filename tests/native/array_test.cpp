@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <thread>
 #include <vector>
 
 #include "check.hpp"
@@ -116,7 +118,7 @@ void test_what_nobody_else_sees_can_be_taken() {
 }
 
 // Whoever asked before may still read the memory, though the array that was made in it is gone.
-void test_what_was_taken_for_nothing_is_held_again() {
+void test_what_was_taken_for_nothing_is_what_it_was() {
     const size_t before = in_use();
     auto *own = reinterpret_cast<Stream *>(8);
     for (const int64_t bytes : {int64_t{64}, int64_t{100000}}) {
@@ -126,24 +128,53 @@ void test_what_was_taken_for_nothing_is_held_again() {
         arrays->put(0, take_over(root, blocks().take(sizeof(Array)), own, SEEN));
         leave(first);
         Array &old = *arrays->items()[0];
-        for (int i = 0; i < 2; ++i) {  // also if it was held all along
-            hold(arrays);              // as a task does
-            void *block = blocks().take(sizeof(Array));
-            Array *made = take_over(old, block, own, SEEN);
-            check((made == nullptr) == (i > 0));
-            if (!made) blocks().give(block, sizeof(Array));
-            hold_again(old);
+        for (int i = 0; i < 2; ++i) {
+            hold(arrays);  // as a task does
+            Array *made = take_over(old, blocks().take(sizeof(Array)), own, SEEN);
+            check(made && !can_be_taken(old, own));
+            untake(old);
             drop({&made, 1}, SEEN);
             check(in_use() > before && root.holders.load() == 1);
-            check(!can_be_taken(old, own) && !lend(arrays));
+            check(can_be_taken(old, own));
             drop(arrays);
         }
+        check(lend(arrays));
         leave(arrays);
         check(in_use() == before);
     }
 }
 
 // To two of them, while somebody else holds all (a task does, until it is done), or nobody.
+// Of two threads of which one sees an array and the other takes it, one knows of the other.
+void test_who_sees_and_who_takes_at_once() {
+    const size_t before = in_use();
+    auto *own = reinterpret_cast<Stream *>(8);
+    for (int i = 0; i < 2000; ++i) {
+        brimstone_arrays *arrays = seen(own, 64);
+        Array &array = *arrays->items()[0];
+        void *block = blocks().take(sizeof(Array));
+        std::atomic<int> ready = 0;
+        Array *made = nullptr;
+        bool was_taken = false;
+        std::thread other([&] {
+            for (++ready; ready < 2;) {
+            }
+            was_taken = see(array);
+        });
+        for (++ready; ready < 2;) {
+        }
+        if (can_be_taken(array, own)) made = take_over(array, block, own, SEEN);
+        other.join();
+        check(!made || was_taken);
+        if (!made) blocks().give(block, sizeof(Array));
+        Array *once = &array;
+        drop({&made, 1}, SEEN);
+        drop({&once, 1}, SEEN);
+        leave(arrays);
+    }
+    check(in_use() == before);
+}
+
 void test_they_are_dealt() {
     const size_t before = in_use();
     auto *stream = reinterpret_cast<Stream *>(8);
@@ -225,7 +256,8 @@ int main() {
     test_a_part_holds_the_whole();
     test_what_is_borrowed_is_returned_once();
     test_what_nobody_else_sees_can_be_taken();
-    test_what_was_taken_for_nothing_is_held_again();
+    test_what_was_taken_for_nothing_is_what_it_was();
+    test_who_sees_and_who_takes_at_once();
     test_they_are_dealt();
     test_all_are_dealt();
     test_what_is_borrowed_is_not_taken();

@@ -188,6 +188,33 @@ void test_no_memory() {
 }
 
 // What is given away is replaced; what somebody else sees is copied.
+// What it was to replace is what it was, and there for those who asked before.
+void test_no_memory_changes_nothing() {
+    const auto bytes = [] { return blocks().statistics().in_use; };
+    const size_t before = bytes();
+    Pool pool(2);
+    Stream &stream = *open_stream(pool);
+    Adding taking(1), large(1);
+    taking.replace();
+    large.replace();
+    large.plan.arena = int64_t{1} << 60;
+    const Adding slow(1, 50, MUCH), reading(100, 0, MUCH);
+    Program take(taking.plan), wait(slow.plan), read(reading.plan), too_large(large.plan);
+    brimstone_arrays *numbers = zeros();
+    for (int i = 0; i < 4; ++i) numbers = call(stream, take, numbers);
+    brimstone_arrays *first = call(stream, wait, zeros());
+    brimstone_arrays *made = call(stream, read, again(numbers));
+    check(!too_large.call({&numbers, 1}, &stream, true));
+    numbers = call(stream, take, numbers);
+    check(!too_large.call({&numbers, 1}, &stream, true));
+    check(lend(numbers));
+    check(number(first) == 1 && number(made) == 104 && number(numbers) == 5);
+    settle(read);
+    settle(take);
+    close_stream(&stream);
+    check(bytes() == before);
+}
+
 void test_replacing() {
     Pool pool(2);
     Stream &stream = *open_stream(pool), &other = *open_stream(pool);
@@ -253,6 +280,41 @@ void test_what_nobody_wants_is_not_done() {
     check(seconds_since(start) < 2);
 }
 
+// What was asked for later holds what it is given, and is for nobody, either.
+void test_chains_that_nobody_wants_are_not_done(bool across) {
+    Pool pool(2);
+    Stream &stream = *open_stream(pool), &other = *open_stream(pool);
+    const Adding slow(1, 10, MUCH, 500), quick(1);
+    Program program(slow.plan), behind(quick.plan);
+    const Time start = Clock::now();
+    brimstone_arrays *made = call(stream, program, zeros());
+    for (int i = 0; i < 4; ++i) made = call(across ? other : stream, behind, made);
+    leave(made);
+    close_stream(&other);
+    close_stream(&stream);
+    settle(behind);
+    settle(program);
+    check(seconds_since(start) < 2);
+}
+
+// But what somebody holds of them is.
+void test_links_of_a_chain_that_somebody_wants_are_done() {
+    Pool pool(2);
+    Stream &stream = *open_stream(pool);
+    const Adding slow(1, 50, MUCH), quick(1);
+    Program program(slow.plan), behind(quick.plan);
+    brimstone_arrays *made = call(stream, program, zeros()), *kept = nullptr;
+    for (int i = 0; i < 4; ++i) {
+        if (i == 2) kept = again(made);
+        made = call(stream, behind, made);
+    }
+    leave(made);
+    close_stream(&stream);
+    check(number(kept) == 3);
+    settle(behind);
+    settle(program);
+}
+
 // Who asks for what never ends goes on, and so does who waits for it; the end of all is that nobody
 // wants it any more.
 void test_without_end(int threads) {
@@ -314,9 +376,13 @@ int main() {
     test_the_first_call_is_like_the_one_before();
     test_across_streams();
     test_no_memory();
+    test_no_memory_changes_nothing();
     test_replacing();
     test_results();
     test_what_nobody_wants_is_not_done();
+    test_chains_that_nobody_wants_are_not_done(false);
+    test_chains_that_nobody_wants_are_not_done(true);
+    test_links_of_a_chain_that_somebody_wants_are_done();
     test_without_end(1);
     test_without_end(2);
     test_who_asks_too_much_waits();

@@ -56,6 +56,36 @@ made = count(x, later)[0]
 atexit.register(lambda: print(int(made)))
 endless = count(x, never)
 """
+NOT_WANTED_IN_TURN = """
+twice = bs.jit(lambda x: x * 2)
+def ask():
+    made = count(x, never)[1]
+    for _ in range(3):
+        made = twice(made)
+thread = threading.Thread(target=ask)
+thread.start()
+thread.join()
+child = os.fork()
+if child == 0:
+    os._exit(7)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+"""
+GATHERING = """
+from brimstone.frontend.recording import GATHERING
+begun = threading.Event()
+def gather():
+    with GATHERING:
+        begun.set()
+        time.sleep(0.3)
+thread = threading.Thread(target=gather)
+thread.start()
+begun.wait()
+child = os.fork()
+assert int(count(x, soon)[0]) == 10
+if child == 0:
+    os._exit(7)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+"""
 NOT_WANTED = """
 def ask():
     count(x, never)
@@ -91,8 +121,8 @@ def test_an_interrupt_ends_a_loop_that_never_ends(size: str, threads: str) -> No
 @pytest.mark.parametrize("threads", ["1", "3"])
 @pytest.mark.parametrize(
     "program",
-    [FORK, AT_THE_END, IN_THREADS, AFTER_ALL, NOT_WANTED],
-    ids=["fork", "waiting", "threads", "handler", "not wanted"],
+    [FORK, AT_THE_END, IN_THREADS, AFTER_ALL, NOT_WANTED, NOT_WANTED_IN_TURN, GATHERING],
+    ids=["fork", "waiting", "threads", "handler", "not wanted", "nor in turn", "gathering"],
 )
 def test_a_process_goes_on_and_ends(program: str, threads: str) -> None:
     done = subprocess.run(

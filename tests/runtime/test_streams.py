@@ -204,6 +204,72 @@ def test_results_that_are_arguments() -> None:
     assert product_.shape == x.shape
 
 
+@bs.jit(donate="state")
+def stepped(state: Any, x: Any) -> Any:
+    return state * 2 + ((x @ x.T) @ x).sum()
+
+
+def test_a_call_for_which_there_is_no_memory_takes_nothing() -> None:
+    """What lies between its kernels would be 256 GiB."""
+    with bs.device("cpu"):
+        small, large = bs.ones((8, 8)).sync(), bs.ones((1 << 18, 8)).sync()
+        state = stepped(stepped(bs.ones((1 << 16,)), small), small)
+        with pytest.raises(bs.OutOfMemory):
+            stepped(state, large)
+        np.testing.assert_array_equal(state.numpy(), 4 + 3 * 8**4)
+        np.testing.assert_array_equal(stepped(state, small).numpy(), 8 + 7 * 8**4)
+
+
+def test_what_an_interrupted_call_has_made_is_dropped() -> None:
+    with bs.device("cpu"):
+        step = bs.jit(lambda x: x + 1)
+        x = bs.ones((1 << 18,)).sync()
+        step(x).sync()
+        (plan,) = step.plans
+        (call,) = plan.executable._prepared.values()
+        called = call._call
+        gc.collect()
+        step(x).sync()
+        before = use().used
+
+        def interrupted(*given: Any) -> None:
+            called(*given)
+            raise KeyboardInterrupt
+
+        call._call = interrupted
+        with pytest.raises(KeyboardInterrupt):
+            step(x)
+        call._call = called
+        assert step(x)[0].item() == 2
+        assert use().used <= before
+
+
+WAITING = """
+import brimstone as bs
+from brimstone.runtime.arrays import use
+with bs.device("cpu"):
+    @bs.jit(donate="state")
+    def step(state, x):
+        for _ in range(4):
+            x = x @ x / 500
+        return state + x.sum()
+    x = bs.ones((500, 500)).sync()
+    state = step(bs.zeros((4 << 20,)), x).sync()
+    for _ in range(60):
+        state = step(state, x)
+    state.sync()
+    print(use().most_used >> 20)
+"""
+
+
+def test_who_waits_for_room_copies_nothing() -> None:
+    """A state of 16 MiB, given away in each of more steps than a stream takes at once."""
+    ran = subprocess.run(
+        [sys.executable, "-c", WAITING], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert int(ran.stdout) < 48
+
+
 def test_donated_arguments_are_read_by_what_waits() -> None:
     step = bs.jit(lambda x, y: x @ y / SIZE, donate=0)
     y = matrix(6)
