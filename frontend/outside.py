@@ -21,7 +21,7 @@ _CALLS = ("tensor.host_call", "step.host")
 """What calls functions of the user's, on one floor and on another."""
 _FROM_THE_END = re.compile(r"(?<=^index )-\d+(?=.* of size (\d+)$)")
 """A negative index, to which the size has been added already."""
-_CALLED = {"gather": "index", "scatter": "at", "contract": "matmul"}
+_CALLED = {"gather": "index", "slice": "index", "scatter": "at", "contract": "matmul"}
 """What users call an op that has another name on the tensor floor."""
 
 

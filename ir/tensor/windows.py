@@ -44,7 +44,7 @@ class Slice(TensorOp, name="tensor.slice"):
         check_at_least_one("step", step)
         for axis, part in enumerate(zip(x.shape, start, size, step, strict=True)):
             if _always_outside(*part):
-                raise _outside(axis, *part)
+                raise not_within(axis, *part)
         return x.with_shape(size)
 
     jvp = same_op
@@ -70,7 +70,7 @@ class Slice(TensorOp, name="tensor.slice"):
             extent = x.shape[axis]
             stop = first + (count - 1) * by + 1 if count else first
             if first < 0 or count < 0 or stop > extent:
-                raise _outside(axis, extent, first, count, by)
+                raise not_within(axis, extent, first, count, by)
             taken.append(slice(first, stop, by))
         return np.asarray(x[tuple(taken)])
 
@@ -229,7 +229,8 @@ def _always_at_most(small: Size, large: Size) -> bool:
     return BOUNDS_OF_SYMBOLS.at_most(small, large)
 
 
-def _outside(axis: int, extent: Size, start: Size, size: Size, step: int) -> Unmet:
+def not_within(axis: int, extent: Size, start: Size, size: Size, step: int) -> Unmet:
+    """What is wrong with a slice."""
     elements = f"{size} elements from {start} on, in steps of {step},"
     return Unmet(f"{elements} do not lie within axis {axis} of size {extent}")
 

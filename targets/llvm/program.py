@@ -21,10 +21,12 @@ from ...ir.values import AnyValue, Block, Op
 from ...passes.collector import collector_paused
 from ...passes.past_caches import has_lines
 from ..account import Memory as Taken
+from ..limits import Limit, check
 from ..script import Arrays, Call, Form, Host
 from ..sizes import Numbers
 from ..target import dealt
 from .actions import PREPARE, Action, Actions, Memory, run
+from .ahead import ahead
 from .code import Code, Foreseen
 from .kernel import Kernel, Layout
 from .machines import host as processor
@@ -59,8 +61,10 @@ def past_caches_from() -> int:
 class Program:
     """A step that runs kernels one after the other, for any sizes."""
 
-    def __init__(self, module: Module, code: Code, host: Host) -> None:
-        self.module, self.code, self.host = module, code, host
+    def __init__(
+        self, module: Module, code: Code, host: Host, limits: Sequence[Limit] = ()
+    ) -> None:
+        self.module, self.code, self.host, self.limits = module, code, host, limits
         func = module.main
         self.places: dict[AnyValue, int] = {}
         for value in (*func.arguments, *[each for op in func.walk() for each in _made_by(op)]):
@@ -131,8 +135,6 @@ class Program:
         foreseen = [*dict.fromkeys(preparation.foreseen(self.module.main.body))]
         foreseen.sort(key=lambda each: bool(each.past_caches))  # sizes change by little first
         if len(foreseen) >= WORTH_FORESEEING:
-            from .ahead import ahead
-
             ahead().add(self.code, foreseen)
 
 
@@ -149,6 +151,7 @@ class Preparation:
 
     def ready(self) -> Ready:
         """What runs the whole step, once there is code for the kernels that it launches."""
+        check(self.program.limits, self.numbers)
         ops = [*self.flat(self.module.main.body)]
         self.program.code.make(self.launched(ops))
         if is_whole(self, ops):

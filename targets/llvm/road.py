@@ -14,6 +14,7 @@ from ...passes.fuse import Fused, fuse
 from ...passes.gather_launches import gather_launches
 from ...passes.in_place import in_place
 from ...passes.tiling import tile
+from ..limits import limits_of
 from ..script import Host
 from .code import Code
 from .machines import host as processor
@@ -23,9 +24,10 @@ from .schedules import chooser
 
 def compile_step(module: Module, host: Host) -> Program:
     """Lower a step to tiles; its kernels are compiled when they are first launched."""
+    limits = limits_of(module.main)
     tiled = tile(fused(module, given=True).module, chooser(processor()), shared=True, given=True)
     made = in_place(gather_launches(tiled.module).module)
-    return Program(made, Code(made, tiled.refused), host)
+    return Program(made, Code(made, tiled.refused), host, limits)
 
 
 def fused(module: Module, given: bool = False) -> Fused:

@@ -1,0 +1,73 @@
+"""Slices of tensors of open sizes: refused where they would lie outside, before anything runs."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import brimstone as bs
+from brimstone.ir.errors import ExecutionError
+from brimstone.targets.limits import check, limits_of
+from brimstone.targets.sizes import Numbers
+from kit.texts import read
+
+SLICED = """
+func @f<n: 0..64>(%x: tensor<[n], f32>) -> (tensor<[SIZE], f32>) {
+  %y = tensor.slice %x {start = [START], size = [SIZE], step = [STEP]} : tensor<[SIZE], f32>
+  return %y
+}
+"""
+
+
+def sliced(start: str, size: str, step: int = 1) -> Any:
+    text = SLICED.replace("START", start).replace("SIZE", size).replace("STEP", str(step))
+    return read(text).main
+
+
+@pytest.mark.parametrize(
+    ("start", "size", "step", "right", "wrong"),
+    [
+        ("2", "1", 1, [3, 64], [0, 2]),
+        ("0", "4", 3, [10, 11], [0, 9]),
+        ("2", "n - 2", 1, [2, 9], [0, 1]),
+        ("n - 1", "1", 1, [1, 9], [0]),
+        ("5", "0", 1, [5, 9], [0, 4]),
+    ],
+)
+def test_what_may_lie_outside(
+    start: str, size: str, step: int, right: list[int], wrong: list[int]
+) -> None:
+    func = sliced(start, size, step)
+    limits = limits_of(func)
+    assert len(limits) == 1
+    for number in right:
+        check(limits, Numbers({func.symbols[0]: number}))
+    for number in wrong:
+        with pytest.raises(ExecutionError, match=f"within axis 0 of size {number}"):
+            check(limits, Numbers({func.symbols[0]: number}))
+
+
+@pytest.mark.parametrize(("start", "size", "step"), [("0", "n", 1), ("0", "ceildiv(n, 2)", 2)])
+def test_what_lies_inside_whatever_the_size(start: str, size: str, step: int) -> None:
+    assert not limits_of(sliced(start, size, step))
+
+
+OPEN = {"element": lambda x: x[2], "edge": lambda x: bs.pad(x, ((2, 0),), mode="edge")}
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_open_sizes(name: str) -> None:
+    function = OPEN[name]
+    compiled = bs.jit(function, dynamic={"x": {0: "n"}})
+    x = np.arange(5, dtype=np.float32)
+    np.testing.assert_array_equal(compiled(bs.asarray(x)).numpy(), function(bs.asarray(x)).numpy())
+    with pytest.raises(bs.PlaceError, match="within axis 0 of size 0"):
+        compiled(bs.zeros((0,))).numpy()
+    np.testing.assert_array_equal(compiled(bs.asarray(x)).numpy(), function(bs.asarray(x)).numpy())
+
+
+def test_counts_that_are_too_small() -> None:
+    third = bs.jit(lambda x: x[x > 0][2])
+    assert third(bs.asarray([1.0, -1.0, 2.0, 3.0])).item() == 3
+    with pytest.raises(IndexError, match="within axis 0 of size 1"):
+        third(bs.asarray([1.0, -1.0, -2.0, -3.0])).item()
