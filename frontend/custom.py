@@ -7,6 +7,7 @@ Never: a change to the values.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from functools import update_wrapper, wraps
 from typing import Any
 
@@ -38,12 +39,17 @@ def checkpoint(function: Callable[..., Any]) -> Callable[..., Any]:
     return rematerialised
 
 
+_WITHIN: ContextVar[tuple[Any, ...]] = ContextVar("custom_vjp", default=())
+"""The functions whose derivatives are being traced."""
+
+
 class custom_vjp:
     """A function of tensors whose derivative the user gives.
 
     `f.define(forward, backward)`: `forward` takes what the function takes and returns its result
     and a tree of what `backward(residuals, cotangent)` needs; `backward` returns a tuple with a
-    cotangent for each argument, or None.
+    cotangent for each argument, or None. Inside of both the function is what it was before: what
+    it says of its derivative is not asked for again.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -63,9 +69,19 @@ class custom_vjp:
         if self.forward is None or self.backward is None:
             fail(ArgumentError, "custom_vjp", "the function has no derivative yet",
                  hint="give it one with `f.define(forward, backward)`")  # fmt: skip
+        if self in _WITHIN.get():
+            return self.function(*args)
+        token = _WITHIN.set((*_WITHIN.get(), self))
+        try:
+            return self._call(args)
+        finally:
+            _WITHIN.reset(token)
+
+    def _call(self, args: tuple[Any, ...]) -> Any:
         nodes, run = on_tensors(self.function, args, {})
         like = [stand_in(node) for node in nodes]
         primal = trace("custom_vjp", run, like)
+        assert self.forward is not None
         forward = trace("custom_vjp", on_tensors(self.forward, args, {})[1], like)
         backward = self._backward(forward, args, nodes)
         everything = [primal, forward, backward]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...ir import dtypes as ir
 from ...ir import tensor as ops
+from ...ir.dims import minimum
 from ..dtypes import OF_IR
 from ..errors import ArgumentError, DTypeError, ShapeError, fail
 from ..handle import wrap
@@ -234,13 +235,13 @@ def _fitted(node: Node, size: int) -> Node:
     own, last = node.type.shape[-1], len(node.type.shape) - 1
     if own == size:
         return node
-    if isinstance(own, int) and own > size:
-        return part(node, last, 0, size)
-    if not isinstance(own, int):
-        node, own = part(node, last, 0, size), size
+    kept = minimum(own, size)
+    node = part(node, last, 0, kept)
+    if kept == size:
+        return node
     none = (0,) * len(node.type.shape)
     value = filled(0, (), node.type.dtype).attributes[0]
-    return record(ops.Pad, (node,), (none, (*none[1:], size - own), none, value))
+    return record(ops.Pad, (node,), (none, (*none[1:], size - kept), none, value))
 
 
 def _back(node: Node, axis: int, rank: int) -> Tensor:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ...ir import dtypes as ir
 from ...ir import tensor as ops
 from ..dtypes import OF_IR
@@ -146,6 +148,10 @@ def randint(
     known = minval.__class__ is int and maxval.__class__ is int
     if known and not minval < maxval:
         fail(ArgumentError, "randint", f"no integer is in [{minval}, {maxval})")
+    ends = np.iinfo(kind.storage)
+    if known and not ends.min <= minval <= maxval - 1 <= ends.max:
+        problem = f"not all integers in [{minval}, {maxval}) are {OF_IR[kind]}"
+        fail(ArgumentError, "randint", problem)
     low = _counted(minval, kind)
     count = _counted(maxval - minval, kind) if known else _apart(low, _counted(maxval, kind))
     sizes = full_shape("randint", shape, (low, count))

@@ -154,6 +154,14 @@ def test_integers_of_every_width(dtype: str) -> None:
     assert sample.min() < (ends.min * 0.9 if signed else ends.max * 0.1)
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "dtype"), [(0, 257, "uint8"), (-1, 5, "uint8"), (0, 2**40, "int32")]
+)
+def test_integers_that_the_dtype_has_not(low: int, high: int, dtype: str) -> None:
+    with pytest.raises(bs.ArgumentError, match=f"not all integers in .* are {dtype}"):
+        random.randint(KEY, (3,), low, high, dtype)
+
+
 def test_integers_between_tensors() -> None:
     low, high = bs.asarray([-5, 0, 7]), bs.asarray([[-4], [100]])
     sample = random.randint(KEY, (200, 2, 3), low, high).numpy()

@@ -218,6 +218,18 @@ def test_a_gradient_given_by_the_user_is_used() -> None:
     assert stacked.numpy().tolist() == [[1, 1, 1]] * 2
 
 
+def test_what_says_its_gradient_may_call_the_function_itself() -> None:
+    @bs.custom_vjp
+    def square(x: bs.Tensor) -> bs.Tensor:
+        return x * x
+
+    square.define(lambda x: (square(x), x), lambda x, g: (3 * x * g + 0 * square(x),))
+    x = bs.asarray(3.0)
+    assert square(x).item() == 9
+    assert bs.jit(bs.grad(square))(x).item() == 9
+    assert bs.grad(bs.grad(square))(x).item() == 3
+
+
 def test_a_checkpoint_keeps_only_its_arguments() -> None:
     def f(x: bs.Tensor) -> bs.Tensor:
         for _ in range(5):
