@@ -7,8 +7,6 @@ Never: an interrupt, or an exit: those pass as they are.
 
 from __future__ import annotations
 
-import re
-
 from ..ir import tensor as ops
 from ..ir.errors import IRError
 from ..ir.func import Func
@@ -19,8 +17,6 @@ from .errors import BrimstoneError, OperationFailed, PlaceError, failure
 
 _CALLS = ("tensor.host_call", "step.host")
 """What calls functions of the user's, on one floor and on another."""
-_FROM_THE_END = re.compile(r"(?<=^index )-\d+(?=.* of size (\d+)$)")
-"""A negative index, to which the size has been added already."""
 _CALLED = {"gather": "index", "slice": "index", "scatter": "at", "contract": "matmul"}
 """What users call an op that has another name on the tensor floor."""
 
@@ -34,8 +30,6 @@ def step_failure(problem: IRError, func: Func | None) -> Exception:
     operation, _, message = problem.message.partition(": ")
     floor, _, name = operation.partition(".")
     called = _CALLED.get(name, name) if floor == "tensor" else operation
-    if called == "index":
-        message = _FROM_THE_END.sub(lambda found: str(int(found[0]) - int(found[1])), message)
     kind = PlaceError if called in ("index", "at") else OperationFailed
     return failure(kind, called, message or problem.message, location=problem.location)
 

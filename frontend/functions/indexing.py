@@ -143,15 +143,15 @@ def _host_places(node: Node, places: Any, size: Size, axis: int) -> Node:
 
 
 def _wrapped(places: Node, size: Size) -> Node:
-    """Places of which negative ones count from the end."""
-    if places.type.dtype is ir.u64:  # what is too large for the cast is so for any size
-        most = filled(np.iinfo(np.int64).max, places.type.shape, ir.u64)
-        places = record(ops.Minimum, (places, most))
+    """Places of which negative ones count from the end; what names none stays as it is, to be shown
+    so."""
     if places.type.dtype in ir.UNSIGNED:
         return cast_node(places, INDEX)
     places = cast_node(places, INDEX)
     zero = filled(0, places.type.shape, INDEX)
     from_end = record(ops.Add, (places, number_like(size, places)))
+    beyond = record(ops.Less, (from_end, zero))
+    from_end = record(ops.Select, (beyond, places, from_end))
     return record(ops.Select, (record(ops.Less, (places, zero)), from_end, places))
 
 

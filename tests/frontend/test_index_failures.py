@@ -58,11 +58,6 @@ def test_an_index_is_shown_as_it_was_given(place: int) -> None:
         assert f"index {place} at [" in failure_of(made.numpy)
 
 
-def test_an_index_beyond_all_sizes() -> None:
-    beyond = bs.asarray(np.array([2**64 - 1], np.uint64))
-    assert f"index {2**63 - 1} at [0] is outside" in failure_of(embed(table(), beyond).numpy)
-
-
 @bs.jit
 def embed_again(table: Any, ids: Any) -> Any:
     return table[ids] * 2  # and here

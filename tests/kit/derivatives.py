@@ -168,9 +168,10 @@ def like(rng: Any, array: Array) -> Array:
 
 
 def dot(left: Arrays, right: Arrays) -> float:
-    """Re Σ l·r"""
+    """Re Σ l·r; NaN where infinities cancel."""
     pairs = zip(left, right, strict=True)
-    return sum((float(np.real(np.sum(a * b))) for a, b in pairs), 0.0)
+    with np.errstate(invalid="ignore"):
+        return sum([float(np.real(np.sum(a * b))) for a, b in pairs], 0.0)
 
 
 def assert_dual(cotangents: Arrays, pushed: Arrays, pulled: Arrays, tangents: Arrays) -> None:

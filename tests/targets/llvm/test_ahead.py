@@ -81,7 +81,8 @@ def compiler(monkeypatch: pytest.MonkeyPatch) -> Iterator[Compiler]:
     monkeypatch.setattr(module, "BEFORE", 0.0)
     monkeypatch.setattr(module, "PAUSE", 0.0)
     ahead = Ahead()
-    monkeypatch.setattr(module, "ahead", lambda: ahead)
+    for each in (module, program):
+        monkeypatch.setattr(each, "ahead", lambda: ahead)
     yield made
     ahead.end()
 
