@@ -17,8 +17,8 @@ from threading import Event, Lock, Thread
 from .code import Code, Foreseen
 from .workers import workers
 
-BEFORE = 0.5
-"""Seconds before the work begins: who makes a few steps and ends, or goes on to another size at
+BEFORE = 10.0
+"""Seconds before the work begins: who makes some steps and ends, or goes on to another size at
 once, does not meet it."""
 PAUSE = 4e-3
 """Seconds between two parts of the work. Each part holds Python's lock, and a step that comes back
