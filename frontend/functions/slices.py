@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ...ir import dtypes as ir
 from ...ir import tensor as ops
-from ...ir.dims import Dim, Size, ceil_div, maximum
+from ...ir.dims import Dim, Size, ceil_div, interval, maximum, minimum
 from ..bounds import bound_size
 from ..errors import PlaceError, fail
 from ..handle import Handle, wrap
@@ -87,13 +87,16 @@ def _open(item: slice, size: Size, step: int, axis: int) -> Part:
 
 
 def _within(place: Size, size: Size) -> Size:
-    """A place, counted from the front, no less than 0 and no more than the size.
+    """A place, counted from the front, no less than 0 and no more than the size; what is never more
+    than 0, such as `-n` of a size n, is counted from the end.
 
     The lesser of two is written as their sum without the greater, so that `x[:k]` and `x[k:]` add
     up to the size of x.
     """
     if isinstance(place, int) and place < 0:
         return maximum(size, -place) + place
+    if interval(place)[1] <= 0:  # from the end, but if it is 0
+        return minimum(-place, 1) * not_negative(size + place)
     place = not_negative(place)
     return place + size - maximum(place, size)
 

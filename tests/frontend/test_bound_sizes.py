@@ -168,6 +168,21 @@ def test_what_works_on_open_sizes_works_on_bound_ones(name: str) -> None:
         assert compiled(bs.asarray(values)).shape == expected.shape
 
 
+@bs.jit
+def cut_from_the_end(x: bs.Tensor) -> tuple[bs.Tensor, ...]:
+    count = x[x > 0].shape[0]
+    return x[-count:], x[:-count], x[-2 * count :], x[-count::2]
+
+
+@pytest.mark.parametrize("values", [[1, -1, 2, -2, 3], [-1, -2], [1, 2], [], [5, -3, 4]])
+def test_ends_that_are_counted_from_the_end(values: list[int]) -> None:
+    """By a count that may be 0, which is counted from the front, as Python does."""
+    x, count = np.asarray(values, np.int64), sum([each > 0 for each in values])
+    expected = x[-count:], x[:-count], x[-2 * count :], x[-count::2]
+    for found, right in zip(cut_from_the_end(bs.asarray(x)), expected, strict=True):
+        assert found.tolist() == right.tolist()
+
+
 Step = Callable[[bs.Tensor, Random], bs.Tensor]
 
 # Each makes a vector of a vector; all values are small integers, so that comparisons are exact.
