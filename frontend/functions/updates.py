@@ -155,7 +155,7 @@ def _counted_off(values: Node, mask: Node) -> Node:
     masked, (count, *rest) = mask.type.shape, values.type.shape
     line = reshaped(mask, (product(masked),))
     if count == 1:
-        return broadcast_node(values, (*masked, *rest))
+        return broadcast_node(reshaped(values, tuple(rest)), (*masked, *rest))
     ones = cast_node(line, INDEX)
     wanted = record(ops.ReduceSum, (ones,), ((0,),))
     if wanted.trace is None:

@@ -58,6 +58,16 @@ def test_a_mask_takes_one_value_for_each_place() -> None:
     assert x().at[x() > 9].set(bs.zeros((0,))).tolist() == ARRAY.tolist()
 
 
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3)])
+def test_a_mask_takes_one_value_for_all(shape: tuple[int, ...]) -> None:
+    zeros, mask = bs.zeros(shape), bs.ones(shape, dtype=bs.bool)
+    assert zeros.at[mask].set(bs.asarray([7.0])).tolist() == np.full(shape, 7.0).tolist()
+    rows = bs.zeros((*shape, 2)).at[mask].set(bs.asarray([[7.0, 8.0]]))
+    assert rows.tolist() == np.broadcast_to([7.0, 8.0], (*shape, 2)).tolist()
+    none = bs.zeros(shape, dtype=bs.bool)
+    assert zeros.at[none].set(bs.asarray([7.0])).tolist() == np.zeros(shape).tolist()
+
+
 @bs.jit
 def scaled(x: Any, least: Any, factors: Any) -> Any:
     mask = x > least
