@@ -19,7 +19,7 @@ from ...ir import step
 from ...ir.dtypes import SIGNED
 from ...ir.types import Scalar
 from ...ir.values import AnyValue, Op
-from ...passes.touched import owner_of
+from ...passes.touched import PARTS, owner_of
 from ..script import Act, Kind, NoMemory, Place, Script
 from .about import Actions, Indices
 from .actions import Memory
@@ -38,8 +38,6 @@ MOST = 1 << 62
 """No address space holds so many bytes; and sizes and strides of less fit into slots."""
 ARENA = 0
 """The number of its address."""
-PARTS = (step.View, step.Row)
-"""Ops that make an array of memory that another one has."""
 NOWHERE: Strides = {}
 """Of what follows no loop."""
 

@@ -251,11 +251,11 @@ with bs.device("cpu"):
     @bs.jit(donate="state")
     def step(state, x):
         for _ in range(4):
-            x = x @ x / 500
+            x = x @ x / 900
         return state + x.sum()
-    x = bs.ones((500, 500)).sync()
+    x = bs.ones((900, 900)).sync()
     state = step(bs.zeros((4 << 20,)), x).sync()
-    for _ in range(60):
+    for _ in range(45):
         state = step(state, x)
     state.sync()
     print(use().most_used >> 20)
@@ -263,10 +263,12 @@ with bs.device("cpu"):
 
 
 def test_who_waits_for_room_copies_nothing() -> None:
-    """A state of 16 MiB, given away in each of more steps than a stream takes at once."""
+    """A state of 16 MiB, given away in each of more steps than a stream takes at once, and of which
+    each takes longer than the core waits before Python looks at signals."""
     ran = subprocess.run(
-        [sys.executable, "-c", WAITING], capture_output=True, text=True, check=True, timeout=60
-    )
+        [sys.executable, "-c", WAITING], env={**os.environ, "BRIMSTONE_THREADS": "1"},
+        capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
     assert int(ran.stdout) < 48
 
 
