@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import chain
 from threading import Event, Lock, Thread
+from time import perf_counter
 
 from .code import Code, Foreseen
 from .workers import workers
@@ -20,9 +21,10 @@ from .workers import workers
 BEFORE = 10.0
 """Seconds before the work begins: who makes some steps and ends, or goes on to another size at
 once, does not meet it."""
-PAUSE = 4e-3
-"""Seconds between two parts of the work. Each part holds Python's lock, and a step that comes back
-from the core meanwhile waits for it: of 100 steps, 10 do."""
+REST = 9
+"""A part of the work is followed by a rest of so many times its length. Who trains meanwhile shares
+a core and its caches with the helper, and waits for Python's lock where a part is made here: of 10
+steps, 1 does."""
 
 
 class Ahead:
@@ -61,8 +63,10 @@ class Ahead:
         pause(BEFORE)
         while (task := self._next()) is not None:
             code, kernel = task
+            began = perf_counter()
             for _ in chain(code.make_ahead(kernel), [None]):
-                pause(PAUSE)
+                pause(REST * (perf_counter() - began))
+                began = perf_counter()
 
     def _next(self) -> tuple[Code, Foreseen] | None:
         with self._lock:

@@ -79,7 +79,7 @@ def compiler(monkeypatch: pytest.MonkeyPatch) -> Iterator[Compiler]:
     monkeypatch.setattr(build, "default_cache", lambda: build.Cache(None))
     monkeypatch.setattr(code, "_KNOWN", {})
     monkeypatch.setattr(module, "BEFORE", 0.0)
-    monkeypatch.setattr(module, "PAUSE", 0.0)
+    monkeypatch.setattr(module, "REST", 0)
     ahead = Ahead()
     for each in (module, program):
         monkeypatch.setattr(each, "ahead", lambda: ahead)
@@ -201,6 +201,32 @@ def test_the_end_comes_before_the_beginning(
     module.ahead().end()
     assert monotonic() - began < PATIENCE / 2
     assert not compiler.asked
+
+
+def test_most_of_the_time_others_have_the_cores(
+    compiler: Compiler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A part that takes 2 seconds is followed by a rest of 9 times as many."""
+    seconds, rests = [0.0], list[float]()
+
+    def rest(taken: float) -> None:
+        rests.append(taken)
+        seconds[0] += taken
+
+    def answer(*_: Any) -> None:
+        seconds[0] += 2.0
+
+    compiler.answer = answer
+    monkeypatch.setattr(module, "REST", 9)
+    monkeypatch.setattr(module, "perf_counter", lambda: seconds[0])
+    monkeypatch.setattr(module.ahead()._ended, "wait", rest)
+    func = contraction("nn")
+    made = step(func)
+    for _ in range(2):
+        check(made, func, PRODUCT)
+    module.ahead().wait()
+    assert len(compiler.asked) > 1
+    assert sum(rests) == pytest.approx(18.0 * len(compiler.asked))
 
 
 def test_others_may_have_the_lock_between_parts(compiler: Compiler) -> None:
