@@ -74,7 +74,11 @@ class Arrays(Sequence["Arrays"]):
     def array(self) -> Array:
         """The contents, which nobody may change, of one that is alone, when it is computed."""
         native, (form,) = self.native, self.forms
-        address = core().brimstone_read(native)
+        try:
+            address = core().brimstone_read(native)
+        except BaseException:
+            leave_behind()
+            raise
         if address:
             take_back()
         else:

@@ -33,6 +33,17 @@ try:
 except KeyboardInterrupt:
     print("interrupted", int(count(x, soon)[0]))
 """
+AT_ANY_TIME = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+for wait in (0.005, 0.01, 0.03, 0.05):
+    later = threading.Timer(wait, os.kill, (os.getpid(), signal.SIGINT))
+    later.start()
+    try:
+        count(x, never)[1].numpy()
+    except KeyboardInterrupt:
+        assert int(count(x, soon)[0]) == 10
+"""
 FORK = """
 made = count(x, later)[0]
 child = os.fork()
@@ -116,6 +127,20 @@ def test_an_interrupt_ends_a_loop_that_never_ends(size: str, threads: str) -> No
         assert child.stdout.read() == "interrupted 10\n"
         late.cancel()
     assert child.returncode == 0
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+@pytest.mark.parametrize("size", ["3", "4000000"])  # the call itself begins it, or who reads
+def test_an_interrupt_may_come_soon(size: str, threads: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", START + AT_ANY_TIME, size],
+        env={**os.environ, "BRIMSTONE_THREADS": threads},
+        capture_output=True,
+        timeout=PATIENCE,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("threads", ["1", "3"])
