@@ -8,12 +8,10 @@ than reductions do and the schedule lets a program take a `wide` block of it, or
 
 from collections.abc import Sequence
 
-from ...ir.attributes import Shape
-from ...ir.func import Func
 from .crossed import Crossed
 from .emit import Emitter
 from .kernel import Kernel
-from .late import LateFunc
+from .late import Begun, when_asked
 from .opening import close_func, open_func
 from .parts import Part, Stage
 from .program import Program
@@ -36,7 +34,8 @@ def build_stage(kernel: Kernel, schedule: Schedule, arrays: Sequence[int]) -> St
     return Stage(func, reads, writes, grid)
 
 
-def build_program(kernel: Kernel, schedule: Schedule) -> tuple[Func, Shape]:
+@when_asked
+def build_program(kernel: Kernel, schedule: Schedule) -> Begun:
     """The tile func of a kernel, and its grid."""
     tiles = tiles_of(kernel, schedule)
     space, last = kernel.space, len(kernel.space.sizes) - 1
@@ -66,10 +65,8 @@ def build_program(kernel: Kernel, schedule: Schedule) -> tuple[Func, Shape]:
         writer.write(starts, looped)
         close_func(func, sizes.builder)
 
-    if all(map(sizes.knows, kernel.asked)) and all(map(opening.names.knows, space.sizes)):
-        return LateFunc(func, write), opening.grid
-    write()  # now, while a refusal is still heard
-    return func, opening.grid
+    certain = all(map(sizes.knows, kernel.asked)) and all(map(opening.names.knows, space.sizes))
+    return Begun(func, opening.grid, write, certain)
 
 
 def _wide(kernel: Kernel, schedule: Schedule, tiles: Sequence[int]) -> int:

@@ -1,47 +1,78 @@
 """Funcs that are written when somebody first looks into them.
 
-Comes in: the head of a func (its name, its arguments, its settings), and what writes its body. Goes
-out: a func like any other. Of the kernels between which sizes choose, most are never written.
-Never: a body that may be refused; whoever hands one over has made sure.
+Comes in: a function that begins a func, which says how its body is written. Goes out: a func like
+any other. Of the kernels between which sizes choose, most are never written.
+Never: a body that may be refused, which is written at once; nor one that is half written: where an
+exception came in between, such as an interrupt, the func is begun anew.
 """
 
 from collections.abc import Callable
+from functools import partial, wraps
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple, ParamSpec
 
+from ...ir.attributes import Shape
 from ...ir.func import Func
 from ...ir.values import AnyValue
+
+Given = ParamSpec("Given")
+Made = tuple[Func, Shape]
+"""A func, and its grid."""
+
+
+class Begun(NamedTuple):
+    """A func without its body, and its grid; what writes the body; and whether it is certain that
+    it can be written."""
+
+    func: Func
+    grid: Shape
+    write: Callable[[], object]
+    certain: bool
+
+
+def when_asked(begin: Callable[Given, Begun]) -> Callable[Given, Made]:
+    """Have what a function begins written as late as may be, if that is certain to succeed, and
+    else now, while a refusal is still heard."""
+
+    @wraps(begin)
+    def make(*args: Given.args, **kwargs: Given.kwargs) -> Made:
+        begun = begin(*args, **kwargs)
+        if begun.certain:
+            return LateFunc(begun, partial(begin, *args, **kwargs)), begun.grid
+        begun.write()
+        return begun.func, begun.grid
+
+    return make
 
 
 class LateFunc(Func):
     """A func whose body is empty, and hidden, until it is asked for."""
 
-    __slots__ = ("_hidden", "_lock", "_write")
+    __slots__ = ("_again", "_begun", "_lock")
 
-    def __init__(self, head: Func, write: Callable[[], object]) -> None:
+    def __init__(self, begun: Begun, again: Callable[[], Begun]) -> None:
+        head = begun.func
         self.name, self.symbols, self.location = head.name, head.symbols, head.location
         self.attributes = head.attributes
-        self._hidden, self._lock = head.body, Lock()
-        self._hidden.parent = self
-        self._write: Callable[[], object] | None = write
+        head.body.parent = self
+        self._begun: Begun | None = begun
+        self._again: Callable[[], Begun] | None = again
+        self._lock = Lock()
 
     @property
     def arguments(self) -> tuple[AnyValue, ...]:
         """The arguments of the body."""
-        return self._hidden.arguments
+        begun = self._begun
+        return self.body.arguments if begun is None else begun.func.body.arguments
 
     def __getattr__(self, name: str) -> Any:
         """The body, which is not there yet; other threads wait until it is whole."""
         if name != "body":
             raise AttributeError(name)
         with self._lock:
-            if self._write is not None:
-                write, self._write = self._write, _interrupted
-                write()
-                self.body, self._write = self._hidden, None
-        return self._hidden
-
-
-def _interrupted() -> None:
-    """What stands for a body that was begun and not finished: nobody may take it for the whole."""
-    raise RuntimeError("the kernel was interrupted while it was written; start the program anew")
+            if self._again is not None:
+                begun, self._begun = self._begun or self._again(), None
+                begun.write()
+                begun.func.body.parent = self
+                self.body, self._again = begun.func.body, None
+        return self.body

@@ -12,8 +12,8 @@ from ...ir.dims import Size, interval
 from ...ir.dtypes import DType
 from ...ir.func import Func
 from ...ir.types import Tensor
+from .late import Made
 from .parts import Choice, Part, Stage, Stages, Within
-from .writer import Made
 
 
 @dataclass(slots=True)

@@ -9,26 +9,23 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ...ir import tile
-from ...ir.attributes import Shape
 from ...ir.builder import Builder
 from ...ir.declare import Op
 from ...ir.dims import Size
 from ...ir.dtypes import DType
-from ...ir.func import Func, Yield
+from ...ir.func import Yield
 from ...ir.payloads import Number
 from ...ir.tile import BinaryKind, CompareKind, ReduceKind, UnaryKind
 from ...ir.types import INDEX
 from ...ir.values import AnyValue, Value
 from .emit import nothing
-from .late import LateFunc
+from .late import Begun, Made
 from .opening import Opening, close_func
 
 Round = Callable[..., Sequence[AnyValue] | None]
 """A round of a loop: from its index and what is carried to what is carried on, if anything is."""
 Bounds = tuple[AnyValue, AnyValue, AnyValue | int]
 """Where a loop begins and ends, and how far it steps."""
-Made = tuple[Func, Shape]
-"""A finished func, and its grid."""
 
 
 class Writer:
@@ -197,16 +194,14 @@ class Writer:
         inner.emit_all(Yield, list(body() or ()))
         self.builders.pop()
 
-    def later(self, write: Callable[[], None], asked: Iterable[Size]) -> Made:
-        """The func, of which `write` makes the body: as late as may be, if the sizes that it asks
-        for are certainly known, and else now, while a refusal is still heard."""
+    def later(self, write: Callable[[], None], asked: Iterable[Size]) -> Begun:
+        """The func, of which `write` makes the body, where sizes are known that it asks for."""
 
-        def whole() -> Made:
+        def whole() -> None:
             write()
-            return self.done()
+            self.done()
 
-        certain = all(map(self.sizes.knows, asked))
-        return (LateFunc(self.func, whole), self.grid) if certain else whole()
+        return Begun(self.func, self.grid, whole, all(map(self.sizes.knows, asked)))
 
     def done(self) -> Made:
         """The func with its return, and its grid."""

@@ -9,13 +9,15 @@ from ....ir.attributes import Shape
 from ....ir.dims import Size, ceil_div
 from ....ir.values import AnyValue
 from ..kernel import Param
+from ..late import Begun, when_asked
 from ..opening import Heading, Resize, open_grid
-from ..writer import Made, Writer
+from ..writer import Writer
 from .ending import Ending
 from .matrix import Extent
 
 
-def adding_func(heading: Heading, parts: Size, extent: Extent, ending: Ending) -> Made:
+@when_asked
+def adding_func(heading: Heading, parts: Size, extent: Extent, ending: Ending) -> Begun:
     """The kernel in which a program adds a few elements of one row."""
     shape, width = (extent.batch, extent.m, extent.n), heading.schedule["n"]
 

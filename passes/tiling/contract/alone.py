@@ -13,9 +13,10 @@ from functools import partial
 from ....ir.attributes import Shape
 from ....ir.dims import Size, ceil_div, maximum, minimum
 from ....ir.values import AnyValue
+from ..late import Begun, when_asked
 from ..opening import Heading, Resize, open_grid
 from ..schedule import Schedule
-from ..writer import Made, Writer
+from ..writer import Writer
 from .ending import Ending, Parts
 from .matrix import Extent, Role
 from .packing import Panels, pack_block
@@ -125,13 +126,14 @@ class Chunks:
         return minimum(maximum(ceil_div(columns, programs), self.schedule["apart"]), columns)
 
 
+@when_asked
 def alone_func(
     heading: Heading,
     operands: tuple[Panels, Panels],
     extent: Extent,
     ending: Ending | Parts,
     chunks: Chunks,
-) -> Made:
+) -> Begun:
     """The kernel, whose programs take so many chunks of panels, and make parts where there are
     more."""
     left, right = operands

@@ -11,17 +11,19 @@ from ....ir.dims import ceil_div
 from ....ir.tile import BinaryKind, ReduceKind
 from ....ir.values import AnyValue
 from ..kernel import Param
+from ..late import Begun, when_asked
 from ..opening import Heading, Resize, open_grid
-from ..writer import Made, Writer
+from ..writer import Writer
 from .ending import Ending
 from .matrix import Extent, Role
 from .packing import Panels
 from .product import chunk, panel
 
 
+@when_asked
 def dots_func(
     heading: Heading, operands: tuple[Panels, Panels], extent: Extent, ending: Ending
-) -> Made:
+) -> Begun:
     """The kernel in which a program multiplies some rows of one operand with some of the other."""
     left, right = operands
     chunks = left.counts()[1]

@@ -13,17 +13,19 @@ from ....ir.attributes import Shape
 from ....ir.dims import ceil_div
 from ....ir.values import AnyValue
 from ..kernel import Param
+from ..late import Begun, when_asked
 from ..opening import Heading, Resize, open_grid
-from ..writer import Made, Writer
+from ..writer import Writer
 from .ending import Ending
 from .matrix import Extent, Role
 from .packing import Panels
 from .product import chunk, panel
 
 
+@when_asked
 def few_func(
     heading: Heading, operands: tuple[Panels, Panels], extent: Extent, ending: Ending
-) -> Made:
+) -> Begun:
     """The kernel in which a program makes a block of columns of all rows."""
     left, right = operands
     columns = heading.schedule["n"] * heading.schedule["beside"]

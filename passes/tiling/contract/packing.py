@@ -26,8 +26,9 @@ from ....ir.dims import Size, ceil_div
 from ....ir.dtypes import DType
 from ....ir.values import AnyValue
 from ..kernel import Param
+from ..late import Begun, when_asked
 from ..opening import Heading, Resize, open_grid
-from ..writer import Made, Writer
+from ..writer import Writer
 from .computed import Computed
 from .matrix import Matrix, Role
 
@@ -72,7 +73,8 @@ class Panels:
         return (self.matrix.sizes[Role.BATCH], *self.counts(), *self.block)
 
 
-def packing_func(heading: Heading, panels: Panels) -> Made:
+@when_asked
+def packing_func(heading: Heading, panels: Panels) -> Begun:
     """The kernel that packs, and its grid: a program runs along the axis of neighbours."""
     matrix = panels.matrix
     fast, slow = matrix.fast, _slow(matrix)

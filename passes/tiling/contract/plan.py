@@ -19,13 +19,13 @@ from ....ir import tensor
 from ....ir.dims import ceil_div, maximum
 from ....ir.dtypes import COMPLEXES
 from ....ir.func import Func
+from ..late import Made
 from ..opening import Heading
 from ..parts import Part, Stages
 from ..schedule import Chooser, KernelShape, Schedule
 from ..space import Refused
 from ..stages import tile_kernel
 from ..staging import Staging
-from ..writer import Made
 from .adding import adding_func
 from .alone import Chunks, alone_func
 from .computed import Computed, computed_operand

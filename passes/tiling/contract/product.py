@@ -12,18 +12,20 @@ from ....ir.attributes import Shape
 from ....ir.dims import Size, ceil_div, maximum
 from ....ir.values import AnyValue
 from ..kernel import Param
+from ..late import Begun, when_asked
 from ..opening import Heading, Resize, open_grid
 from ..schedule import Schedule
-from ..writer import Made, Writer
+from ..writer import Writer
 from .ending import Ending
 from .matrix import Extent
 from .packing import Panels
 from .waiting import Blocks
 
 
+@when_asked
 def product_func(
     heading: Heading, operands: tuple[Panels, Panels], extent: Extent, ending: Ending
-) -> Made:
+) -> Begun:
     """The kernel in which a program multiplies one panel of the left operand with those panels of
     the right one that are kept near while all of the left ones pass."""
     left, right = operands

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from ....ir import tile
 from ....ir.values import AnyValue
+from ..late import Made
 from ..opening import Heading
-from ..writer import Made
 from .elements import are_few, each_element
 from .geometry import Geometry
 from .one_channel import OneChannel

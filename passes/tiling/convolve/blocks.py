@@ -13,9 +13,10 @@ from ....ir.values import AnyValue
 from ..contract.packing import Panels
 from ..contract.product import panel
 from ..kernel import Param
+from ..late import Made
 from ..opening import Heading, Resize, open_grid
 from ..schedule import Schedule
-from ..writer import Made, Writer
+from ..writer import Writer
 from .geometry import Geometry
 from .lines import each_line
 from .reading import Reader

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from ....ir import tile
 from ....ir.dtypes import i64
 from ....ir.values import AnyValue
+from ..late import Made
 from ..opening import Heading
-from ..writer import Made
 from .elements import each_element
 from .geometry import Geometry
 from .one_channel import OneChannel

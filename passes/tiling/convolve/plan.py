@@ -20,11 +20,11 @@ from ....ir.dims import MAX_SIZE, Dim, Size, Symbol, interval
 from ....ir.func import Func
 from ..contract.matrix import Matrix, Role
 from ..contract.packing import Panels, packing_func
+from ..late import Made
 from ..opening import Heading
 from ..parts import Part, Stages, Within
 from ..schedule import Chooser, KernelShape, Schedule
 from ..staging import Staging, by_size
-from ..writer import Made
 from .along import along_func
 from .blocks import blocks_func, kernel_for_sizes
 from .deep import deep_func

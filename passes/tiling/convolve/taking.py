@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from ....ir.attributes import Shape
 from ....ir.values import AnyValue
 from ..kernel import Param
+from ..late import Made
 from ..opening import Heading, Resize, open_grid
-from ..writer import Made, Writer
+from ..writer import Writer
 from .elements import each_element
 from .geometry import Geometry
 from .lines import located

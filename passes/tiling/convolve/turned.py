@@ -18,8 +18,9 @@ from ....ir.values import AnyValue
 from ..contract.packing import Panels
 from ..contract.product import panel
 from ..kernel import Param
+from ..late import Made
 from ..opening import Heading, Resize, open_grid
-from ..writer import Made, Writer
+from ..writer import Writer
 from .elements import each_element
 from .geometry import Geometry
 from .lines import place_of

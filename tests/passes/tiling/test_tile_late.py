@@ -1,5 +1,8 @@
 """Kernels are written when somebody looks into them; launches that are alike are copied."""
 
+import sys
+from collections.abc import Callable
+from functools import partial
 from threading import Thread
 from time import sleep
 from typing import Any
@@ -7,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from brimstone.ir import parse, step, verify
+from brimstone.ir import parse, print_func, step, verify
 from brimstone.ir.builder import Builder
 from brimstone.ir.func import Func, Return
 from brimstone.ir.interpreter import interpret
 from brimstone.ir.types import INDEX
 from brimstone.passes.tiling import tile, writer
-from brimstone.passes.tiling.late import LateFunc
+from brimstone.passes.tiling.late import Begun, LateFunc, when_asked
 
 SCHEDULE = {
     "m": 4, "n": 8, "k": 8, "kept": 64, "few": 4, "alone": 64, "chunk": 32, "together": 4,
@@ -63,7 +66,8 @@ def twice(main: str, kernel: str) -> Any:
     return parse(main + kernel.replace("NAME", "one") + kernel.replace("NAME", "two"), "twice")
 
 
-def late(made: list[int]) -> LateFunc:
+@when_asked
+def late(made: list[int], certain: bool = True) -> Begun:
     """A func that says when it is written, and takes its time."""
     head = Func("f", [INDEX])
 
@@ -72,12 +76,31 @@ def late(made: list[int]) -> LateFunc:
         sleep(0.01)
         Builder(head.body).emit_all(Return, [])
 
-    return LateFunc(head, write)
+    return Begun(head, (), write, certain)
+
+
+def interrupted(after: int, work: Callable[[], object]) -> bool:
+    """Do something until so many functions are called, or to its end."""
+
+    def look(*_: Any) -> None:
+        nonlocal after
+        after -= 1
+        if not after:
+            raise KeyboardInterrupt
+
+    sys.setprofile(look)
+    try:
+        work()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.setprofile(None)
+    return False
 
 
 def test_a_func_is_written_once_when_its_body_is_wanted() -> None:
     made: list[int] = []
-    func = late(made)
+    func, _ = late(made)
     func.name += "_"
     assert func.arguments[0].type is INDEX and not made
     found: list[int] = []
@@ -93,8 +116,33 @@ def test_a_func_is_written_once_when_its_body_is_wanted() -> None:
 def test_what_a_func_has_not_is_not_written() -> None:
     made: list[int] = []
     with pytest.raises(AttributeError, match="colour"):
-        _ = late(made).colour
+        _ = late(made)[0].colour  # type: ignore[attr-defined]
     assert not made
+
+
+def test_what_may_be_refused_is_written_at_once() -> None:
+    made: list[int] = []
+    func, _ = late(made, certain=False)
+    assert made and not isinstance(func, LateFunc)
+
+
+def test_what_is_interrupted_is_begun_anew() -> None:
+    """Wherever the interrupt comes, and if it comes twice."""
+
+    def kernels() -> list[Func]:
+        module = tile(twice(TWICE, KERNEL), lambda shape: SCHEDULE, shared=True).module
+        return [func for func in module if isinstance(func, LateFunc)]
+
+    for place, func in enumerate(kernels()):
+        expected, after, again = print_func(func), 1, True
+        while again:
+            other = kernels()[place]
+            again = interrupted(after, partial(getattr, other, "body"))
+            interrupted(after // 2, partial(getattr, other, "body"))
+            assert len(other.arguments) == len(func.arguments)
+            assert print_func(other) == expected
+            assert other.body.parent is other
+            after = after * 3 // 2 + 1
 
 
 def test_only_kernels_that_are_looked_at_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
