@@ -1,6 +1,6 @@
 """Sizes as expressions: a dim is a plain `int` or an interned, immutable `Dim`.
 
-Comes in: ints, symbols, and `+ - *`, `ceil_div`, `floor_div`, `minimum`, `maximum`. Goes out: a
+Comes in: ints, symbols, and `+ - * //`, `ceil_div`, `floor_div`, `minimum`, `maximum`. Goes out: a
 polynomial over atoms (symbols and functions): equal ones are one object, compared with `is`, and a
 constant is a plain int. Never: ordering or truth of sizes (`facts` proves those), nor parsing.
 """
@@ -8,6 +8,7 @@ constant is a plain int. Never: ordering or truth of sizes (`facts` proves those
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from itertools import chain
@@ -46,12 +47,9 @@ class Polynomial(dict[Monomial, int]):
         """The terms that `divisor` divides, divided by `unit * divisor`, numbers rounded down."""
         quotient = Polynomial()
         for monomial, by in self.items():
-            rest = list(monomial)
-            for atom in divisor:
-                if atom in rest:
-                    rest.remove(atom)
+            rest = (*(Counter(monomial) - Counter(divisor)).elements(),)
             if by // unit and len(rest) + len(divisor) == len(monomial):
-                quotient[tuple(rest)] = by // unit
+                quotient[rest] = by // unit
         return quotient
 
     def bounds(self) -> tuple[int, int]:
@@ -103,8 +101,10 @@ class Dim:
         return _both(Polynomial.times, self, other) if isinstance(other, _SIZES) else NotImplemented
 
     def __sub__(self, other: Size) -> Size:
-        known = isinstance(other, _SIZES)
-        return _both(Polynomial.plus, self, other, -1) if known else NotImplemented
+        return self + other * -1 if isinstance(other, _SIZES) else NotImplemented
+
+    def __floordiv__(self, other: Size) -> Size:
+        return floor_div(self, other) if isinstance(other, _SIZES) else NotImplemented
 
     def __rsub__(self, other: int) -> Size:
         return -self + other

@@ -7,13 +7,17 @@ not run.
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
+from math import prod
 from typing import NamedTuple
 
 from ..ir import tensor
-from ..ir.dims import Size, interval
+from ..ir.dims import Size, interval, minimum
 from ..ir.errors import ExecutionError
 from ..ir.facts import Facts
 from ..ir.func import Func
+from ..ir.tensor.arg_reduce import EMPTY, ArgReduction
+from ..ir.tensor.sort import too_few
 from ..ir.tensor.windows import not_within
 from ..ir.values import Op
 from .sizes import Numbers
@@ -22,7 +26,7 @@ BOUNDS_OF_SYMBOLS = Facts()
 
 
 class Limit(NamedTuple):
-    """`size` elements from `start` on, so many apart, lie within an axis of a slice's tensor."""
+    """`size` elements from `start` on, so many apart, lie within an axis of an op's tensor."""
 
     op: Op
     axis: int
@@ -34,8 +38,8 @@ class Limit(NamedTuple):
 
 def limits_of(func: Func) -> list[Limit]:
     """What of a func is not certain."""
-    slices = [op for op in func.body if isinstance(op, tensor.Slice)]
-    return [limit for op in slices for limit in _limits_of(op) if not _is_certain(limit)]
+    every = chain.from_iterable([_limits_of(op) for op in func.body])
+    return [limit for limit in every if not _is_certain(limit)]
 
 
 def check(limits: Iterable[Limit], numbers: Numbers) -> None:
@@ -44,14 +48,31 @@ def check(limits: Iterable[Limit], numbers: Numbers) -> None:
         extent, start, size = [numbers[each] for each in sizes]
         end = start + (size - 1) * step + 1 if size else start
         if start < 0 or size < 0 or end > extent:
-            problem = not_within(axis, extent, start, size, step)
+            problem = _problem(op, axis, extent, start, size, step)
             raise ExecutionError(f"{op.name}: {problem}", op.location)
 
 
-def _limits_of(op: tensor.Slice) -> Iterator[Limit]:
-    parts = zip(op.x.shape, op.start, op.size, op.step, strict=True)
-    for axis, part in enumerate(parts):
-        yield Limit(op, axis, *part)
+def _problem(op: Op, axis: int, extent: int, start: int, size: int, step: int) -> object:
+    """What the op itself says, where the interpreter runs it."""
+    if isinstance(op, tensor.Sort):
+        return too_few(size, extent)
+    if isinstance(op, ArgReduction):
+        return EMPTY
+    return not_within(axis, extent, start, size, step)
+
+
+def _limits_of(op: Op) -> Iterator[Limit]:
+    if isinstance(op, tensor.Slice):
+        parts = zip(op.x.shape, op.start, op.size, op.step, strict=True)
+        for axis, part in enumerate(parts):
+            yield Limit(op, axis, *part)
+    elif isinstance(op, tensor.Sort) and op.count is not None:
+        yield Limit(op, op.axis, op.values[0].shape[op.axis], 0, op.count, 1)
+    elif isinstance(op, ArgReduction):
+        yield Limit(op, op.axis, op.x.shape[op.axis], 0, 1, 1)
+    elif isinstance(op, tensor.Gather) and op.outside is tensor.Outside.CLAMP:
+        for axis in op.axes:  # the nearest one is an element, if any is asked for
+            yield Limit(op, axis, op.x.shape[axis], 0, minimum(prod(op.result.shape), 1), 1)
 
 
 def _is_certain(limit: Limit) -> bool:

@@ -11,7 +11,8 @@ from math import prod as product
 from typing import TYPE_CHECKING, Any
 
 from ...ir import tensor as ops
-from ...ir.dims import Dim, Size
+from ...ir.dims import Dim, Size, floor_div, maximum, minimum
+from ...ir.facts import Facts
 from ..errors import ArgumentError, AxisError, DTypeError, ShapeError, fail
 from ..handle import wrap
 from ..node import Node, record
@@ -199,18 +200,29 @@ def roll(x: Any, /, shift: Any, *, axis: Any = None, dim: Any = None) -> Tensor:
     if len(shifts) != len(axes):
         fail(ArgumentError, "roll", f"{len(shifts)} shifts are given for {len(axes)} axes", x)
     for by, place in zip(shifts, axes, strict=True):
-        node = _rolled(node, as_integer(by, "roll", "a shift"), place)
+        known = by if isinstance(by, Dim) else as_integer(by, "roll", "a shift")
+        node = _rolled(node, known, place)
     return wrap(node)
 
 
-def _rolled(node: Node, shift: int, axis: int) -> Node:
+def _rolled(node: Node, shift: Size, axis: int) -> Node:
     size = looked_at(node.type.shape[axis])
-    if isinstance(size, int):
-        shift = shift % size if size else 0
+    shift = _within(shift, size)
     if shift == 0:
         return node
     cut = size - shift
     return record(ops.Concat, (part(node, axis, cut, shift), part(node, axis, 0, cut)), (axis,))
+
+
+def _within(shift: Size, size: Size) -> Size:
+    """How many places that is toward the end of an axis, less than it has; 0 if it has none."""
+    if isinstance(shift, int) and isinstance(size, int):
+        return shift % size if size else 0
+    for places in (shift, shift + size):
+        if Facts().at_most(0, places) and Facts().at_most(places, size):
+            return places
+    rest = shift - floor_div(shift, maximum(size, 1)) * size
+    return maximum(minimum(rest, size), 0)
 
 
 def part(node: Node, axis: int, start: Size, size: Size, step: int = 1) -> Node:

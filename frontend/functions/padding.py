@@ -18,7 +18,7 @@ from ..errors import ArgumentError, ShapeError, fail
 from ..handle import wrap
 from ..node import Node, record
 from ..unseen import looked_at
-from .common import as_axis, as_integer, as_node, filled
+from .common import as_axis, as_integer, as_node, filled, not_negative
 from .indexing import getitem
 from .manipulation import moveaxis, part
 
@@ -95,7 +95,8 @@ def _extended(node: Node, axis: int, before: int, after: int, mode: str) -> Node
     """One axis made longer by elements of its own."""
     size = looked_at(node.type.shape[axis])
     reach = {"reflect": size - 1, "circular": size, "edge": None}[mode]
-    if (reach is not None and max(before, after) > reach) or (size == 0 and before + after):
+    too_short = isinstance(reach, int) and max(before, after) > reach
+    if too_short or (size == 0 and before + after):
         fail(
             ShapeError, "pad", f"axis {axis} of size {size} cannot be {mode}-padded by "
             f"{max(before, after)}", wrap(node), hint="pad by less, or with mode='constant'",
@@ -128,10 +129,10 @@ def unfold(x: Any, axis: int, size: int, step: int = 1, /) -> Tensor:
     place = as_axis(axis, rank, "unfold")
     length = looked_at(node.type.shape[place])
     size, step = as_integer(size, "unfold", "a size"), as_integer(step, "unfold", "a step")
-    if step < 1 or not 0 <= size <= length:
+    if step < 1 or size < 0 or (isinstance(length, int) and size > length):
         problem = f"axis {place} of size {length} has no windows of {size}, {step} apart"
         fail(ArgumentError, "unfold", problem, x)
-    count = (length - size) // step + 1
+    count = not_negative((length - size) // step + 1)
     starts = record(ops.Iota, (), ((count, size), 0, ir.i64))
     offsets = record(ops.Iota, (), ((count, size), 1, ir.i64))
     if step != 1:

@@ -26,6 +26,7 @@ from .common import (
     cast_node,
     either,
     filled,
+    not_negative,
     number_like,
     promote,
     refuse_dtype,
@@ -361,7 +362,8 @@ def diff(
         size = node.type.shape[place]
         if isinstance(size, int) and size == 0:
             return wrap(node)
-        pair = (part(node, place, 1, size - 1), part(node, place, 0, size - 1))
+        left = not_negative(size - 1)
+        pair = (part(node, place, size - left, left), part(node, place, 0, left))
         op = ops.NotEqual if node.type.dtype is ir.boolean else ops.Subtract
         node = record(op, pair)
     return wrap(node)

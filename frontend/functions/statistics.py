@@ -152,6 +152,8 @@ def _at(lines: Node, share: Node, method: str) -> Node:
     between = record(ops.Select, (same, one, record(ops.Add, (one, way))))
     last = _taken(lines, number_like(count - 1, share))
     valid = record(ops.BitAnd, _inside(share))
+    if not isinstance(count, int):
+        valid = record(ops.BitAnd, (valid, _is_any(number_like(count, share))))
     known = record(ops.Broadcast, (valid,), (shape, axes))
     found = record(ops.Select, (record(ops.IsNan, (last,)), nan, between))
     return record(ops.Select, (known, found, nan))
@@ -175,15 +177,27 @@ def _taken(lines: Node, places: Node) -> Node:
     """The elements at the places, of every line."""
     indices = reshaped(cast_node(places, ir.i64), (*places.type.shape, 1))
     last = len(lines.type.shape) - 1
-    return record(ops.Gather, (lines, indices), ((last,), 0, ops.Outside.CLAMP))
+    return record(ops.Gather, (lines, indices), ((last,), 0, _outside(lines)))
+
+
+def _outside(lines: Node) -> ops.Outside:
+    """What places outside of lines mean, which none are, unless there are no elements."""
+    return ops.Outside.CLAMP if isinstance(lines.type.shape[-1], int) else ops.Outside.ZERO
+
+
+def _is_any(count: Node) -> Node:
+    """Whether counts are more than 0."""
+    zero = filled(0, count.type.shape, count.type.dtype)
+    return record(ops.Less, (zero, count))
 
 
 def _middle(lines: Node) -> Node:
     """The median of each sorted line without its NaNs, which stand last."""
     shape = lines.type.shape
     last = len(shape) - 1
+    nan = filled(float("nan"), shape[:-1], lines.type.dtype)
     if shape[last] == 0:
-        return filled(float("nan"), shape[:-1], lines.type.dtype)
+        return nan
     number = cast_node(record(ops.Equal, (lines, lines)), ir.i64)
     count = record(ops.ReduceSum, (number,), ((last,),))
     one, two = (filled(each, count.type.shape, ir.i64) for each in (1, 2))
@@ -191,9 +205,12 @@ def _middle(lines: Node) -> Node:
     parts: list[Node] = []
     for each in (record(ops.Subtract, (count, one)), count):
         place = reshaped(record(ops.Divide, (each, two)), (*shape[:-1], 1))
-        found = record(ops.Gather, (lines, place), ((last,), last, ops.Outside.CLAMP))
+        found = record(ops.Gather, (lines, place), ((last,), last, _outside(lines)))
         parts.append(record(ops.Multiply, (found, half)))
-    return record(ops.Add, tuple(parts))
+    middle = record(ops.Add, tuple(parts))
+    if isinstance(shape[last], int):
+        return middle
+    return record(ops.Select, (_is_any(count), middle, nan))
 
 
 def cov(x: Any, /, *, rowvar: bool = True, correction: float = 1.0) -> Tensor:

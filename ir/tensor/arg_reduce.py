@@ -20,6 +20,8 @@ from ..types import Tensor
 from .base import TensorOp, Values, check_axis, rebuilt
 from .rules import no_tangent
 
+EMPTY = "the axis is empty, so no element is the first"
+
 
 class ArgReduction(TensorOp):
     """The place along `axis` of the first of the equal elements sought; NaN is always sought."""
@@ -55,7 +57,7 @@ class ArgReduction(TensorOp):
 
 def check_places(length: Any, dtype: DType) -> None:
     """An axis has a first element, and `dtype` can count to its last."""
-    require(length > 0, "the axis is empty, so no element is the first")
+    require(length > 0, EMPTY)
     last = np.iinfo(dtype.storage).max
     require(length - 1 <= last, f"the axis has {length} places, and {dtype} ends at {last}")
 

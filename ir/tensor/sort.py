@@ -51,7 +51,7 @@ class Sort(TensorOp, name="tensor.sort"):
             return values
         whole = values[0].shape[axis]
         fits = interval(count)[1] >= 0 and interval(count)[0] <= interval(whole)[1]
-        require(fits, f"the first {count} are wanted of {whole}")
+        require(fits, too_few(count, whole))
         shape = (*values[0].shape[:axis], count, *values[0].shape[axis + 1 :])
         return tuple([each.with_shape(shape) for each in values])
 
@@ -81,8 +81,13 @@ class Sort(TensorOp, name="tensor.sort"):
 def _first(places: Array, axis: int, count: int) -> Array:
     """The first so many places of each line."""
     whole = places.shape[axis]
-    require(0 <= count <= whole, f"the first {count} are wanted of {whole}")
+    require(0 <= count <= whole, too_few(count, whole))
     return np.take(places, np.arange(count), axis)
+
+
+def too_few(count: Size, whole: Size) -> str:
+    """Why there is no beginning of so many elements."""
+    return f"the first {count} are wanted of {whole}"
 
 
 def sort_key(array: Array, descending: bool) -> Array:

@@ -20,6 +20,7 @@ from ...ir.dims import MAX_SIZE, Atom, Dim, Size, Symbol, ceil_div, maximum, min
 from ...ir.dtypes import DType, i64
 from ...ir.payloads import Number
 from ...ir.values import AnyValue
+from ..quotients import dividends
 from .kernel import Param
 from .space import Refused
 
@@ -107,9 +108,8 @@ class Sizes:
             return self._multiple(size) is not None
         if not isinstance(size, Atom):
             return all(self._has(atoms) or all(map(self.knows, atoms)) for atoms in size.terms)
-        parts = size.parts
-        if size.recipe[0] is ceil_div:
-            parts = parts[0] + parts[1] - 1, parts[1]
+        divided = size.recipe[0] is ceil_div
+        parts = [*dividends(*size.parts), size.parts[1]] if divided else size.parts
         return all(map(self.knows, parts))
 
     def _has(self, atoms: tuple[Size, ...]) -> bool:
@@ -145,9 +145,11 @@ class Sizes:
         function: Callable[..., Any] = size.recipe[0]
         if function is ceil_div:
             above, below = size.parts
-            return self._folded(
-                tile.BinaryKind.DIVIDE, [self.scalar(above + below - 1), self.scalar(below)]
-            )
+            quotients = [
+                self._folded(tile.BinaryKind.DIVIDE, [self.scalar(part), self.scalar(below)])
+                for part in dividends(above, below)
+            ]
+            return self._folded(tile.BinaryKind.ADD, quotients)
         return self._folded(KINDS[function], [self.scalar(part) for part in size.parts])
 
     def _product(self, by: int, atoms: tuple[Size, ...]) -> AnyValue:

@@ -146,7 +146,11 @@ LATER: dict[str, Callable[[Any, Any], Any]] = {
     "neighbours": lambda x, np: x[1:] - x[:-1],
     "taken apart": lambda x, np: np.concat([x[2:], x[:2]]) + x,
     "flip": lambda x, np: np.flip(x) + x[::-1],
-    "roll": lambda x, np: np.roll(x, 0),
+    "roll": lambda x, np: np.roll(x, 1) + 2 * np.roll(x, -1),
+    "roll far": lambda x, np: np.roll(x, 7) + 2 * np.roll(x, -8) + np.roll(x, 0),
+    "roll by its size": lambda x, np: np.roll(x, x.shape[0] // 2),
+    "half": lambda x, np: np.concat([x[: x.shape[0] // 2], x[-(x.shape[0] // 3) :]]),
+    "middle": lambda x, np: np.fft.fftshift(x) + 2 * np.fft.ifftshift(x),
     "repeat": lambda x, np: np.repeat(x, 3),
     "its size as a place": lambda x, np: np.arange(9)[x.shape[0]],
     "its size as a place among others": lambda x, np: np.arange(9)[None][np.arange(1), x.shape[0]],
@@ -166,6 +170,56 @@ def test_what_works_on_open_sizes_works_on_bound_ones(name: str) -> None:
             compiled(bs.asarray(values)).numpy(), expected, rtol=1e-5, strict=False
         )
         assert compiled(bs.asarray(values)).shape == expected.shape
+
+
+FEW: dict[str, Callable[[bs.Tensor], Any]] = {
+    "median": bs.median,
+    "median of numbers": bs.nanmedian,
+    "quantile": lambda x: bs.quantile(x, 0.3),
+    "differences": bs.diff,
+    "differences of differences": lambda x: bs.diff(x, n=2),
+    "neighbours": lambda x: x[1:] - x[:-1],
+}
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_none_at_all(name: str) -> None:
+    function = FEW[name]
+    compiled = bs.jit(lambda x: function(x[x > 0]))
+    for values in ([], [-1.0], [1.0, -1.0], [4.0, 1.0, -1.0, 3.0, 2.0]):
+        x = bs.asarray(values, dtype="float32")
+        np.testing.assert_array_equal(compiled(x).numpy(), function(x[x > 0]).numpy())
+
+
+def test_windows_of_as_many_as_there_are() -> None:
+    compiled = bs.jit(lambda x: bs.unfold(x[x > 0], 0, 2, 3))
+    for values, expected in (
+        ([1, 2, 3, 4, 5, 6], [[1, 2], [4, 5]]),
+        ([1, 2, 0, 0, 0, 0], [[1, 2]]),
+        ([1, 0, 0, 0, 0, 0], []),
+    ):
+        found = compiled(bs.asarray(values))
+        assert found.shape[1] == 2 and found.tolist() == expected
+
+
+NEEDS = {
+    "first of all": (lambda x: bs.topk(x, 3)[0], "the first 3 are wanted of 0"),
+    "largest": (bs.argmax, "the axis is empty"),
+    "mirrored": (lambda x: bs.pad(x, ((3, 2),), mode="reflect"), "within axis 0 of size 0"),
+    "around": (lambda x: bs.pad(x, ((0, 3),), mode="circular"), "within axis 0 of size 0"),
+}
+
+
+@pytest.mark.parametrize("name", NEEDS)
+def test_what_needs_more_than_there_are(name: str) -> None:
+    function, problem = NEEDS[name]
+    compiled = bs.jit(lambda x: function(x[x > 0]))
+    enough = bs.asarray([1.0, 3.0, -1.0, 4.0, 2.0])
+    for _ in range(2):
+        found, expected = compiled(enough), function(enough[enough > 0])
+        np.testing.assert_array_equal(found.numpy(), expected.numpy())
+        with pytest.raises(bs.BrimstoneError, match=problem):
+            bs.sync(compiled(-bs.abs(enough)))
 
 
 @bs.jit
@@ -201,6 +255,7 @@ STEPS: dict[str, Step] = {
     "line": lambda x, r: bs.arange(x.shape[0]) - x,
     "concat": lambda x, r: bs.concat([x, bs.flip(x)]),
     "outer": lambda x, r: bs.sum(bs.abs(x[:, None] - x), axis=1) % 11,
+    "roll": lambda x, r: bs.roll(x, r.randint(-9, 9)),
     "sort": lambda x, r: bs.sort(x, descending=r.random() < 0.5),
     "sum": lambda x, r: x - x.sum() % 5,
     "where": lambda x, r: bs.where(x > 1, x - 2, x + 1),

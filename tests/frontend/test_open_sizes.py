@@ -54,3 +54,17 @@ def test_a_size_that_may_be_outside_is_refused(other: Any) -> None:
 def test_a_number_outside_is_refused_too() -> None:
     with pytest.raises(ValueError, match="is 99"):
         bs.grad(compiled)(bs.ones(99))
+
+
+@pytest.mark.parametrize("shift", [1, -1, 5, -7, 0])
+def test_what_rolls_and_its_derivative(shift: int) -> None:
+    """As far as the size says, which kernels compute from it."""
+
+    def turned(x: bs.Tensor) -> bs.Tensor:
+        return (bs.roll(x, shift) * bs.arange(x.shape[0], dtype="float32")).sum()
+
+    derivative = bs.jit(bs.grad(turned), dynamic={"x": {0: bs.dim("n", 0, 64)}})
+    for size in (4, 1, 3, 0, 9):
+        places = np.arange(size, dtype=np.float32)
+        found = derivative(bs.asarray(places))
+        assert found.tolist() == np.roll(places, -shift).tolist()

@@ -68,6 +68,7 @@ CANONICAL: list[tuple[Size, str]] = [
     (floor_div(-5, 2), "-3"),
     (floor_div(8 * a + 3, 8), "a"),
     (floor_div(a, 4), "ceildiv(a + 1, 4) - 1"),
+    ((8 * a + 3) // 8, "a"),
     (floor_div(floor_div(a, 4), 8) - floor_div(a, 32), "0"),
     (minimum(n, n), "n"),
     (minimum(n, 5), "5"),

@@ -52,6 +52,35 @@ def test_what_lies_inside_whatever_the_size(start: str, size: str, step: int) ->
     assert not limits_of(sliced(start, size, step))
 
 
+FEW = """
+func @f<n: 0..64>(%x: tensor<[n], f32>, %i: tensor<[4, 1], i64>) -> tensor<[], i64> {
+  %y = tensor.arg_maximum %x {axis = 0, dtype = i64} : tensor<[], i64>
+  %z = tensor.sort %x {axis = 0, keys = 1, count = 3} : tensor<[3], f32>
+  %w = tensor.gather %x, %i {axes = [0], outside = clamp} : tensor<[4], f32>
+  %v = tensor.gather %x, %i {axes = [0], outside = zero} : tensor<[4], f32>
+  %u = tensor.sort %x {axis = 0, keys = 1} : tensor<[n], f32>
+  return %y
+}
+"""
+
+
+def test_what_needs_elements() -> None:
+    """A largest one, three to be the first, one to be the nearest."""
+    func = read(FEW).main
+    limits = limits_of(func)
+    assert [each.op.name for each in limits] == [
+        "tensor.arg_maximum",
+        "tensor.sort",
+        "tensor.gather",
+    ]
+    check(limits, Numbers({func.symbols[0]: 3}))
+    with pytest.raises(ExecutionError, match=r"tensor.sort: the first 3 are wanted of 1"):
+        check(limits, Numbers({func.symbols[0]: 1}))
+    with pytest.raises(ExecutionError, match=r"tensor.arg_maximum: the axis is empty"):
+        check(limits, Numbers({func.symbols[0]: 0}))
+    assert not limits_of(read(FEW.replace("0..64", "3..64")).main)
+
+
 OPEN = {"element": lambda x: x[2], "edge": lambda x: bs.pad(x, ((2, 0),), mode="edge")}
 
 
