@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from ..tensor import Tensor
 
 PI = 3.141592653589793
+FAR = 3.0
+"""Beyond it the distribution is too near to 1 for float32 to tell its numbers apart."""
 
 
 def bits(key: Any = None, shape: Any = (), dtype: Any = None) -> Tensor:
@@ -100,20 +102,38 @@ def _complex_normal(wanted: Draw) -> Tensor:
 def truncated_normal(
     key: Any = None, lower: Any = -2.0, upper: Any = 2.0, shape: Any = None, dtype: Any = None
 ) -> Tensor:
-    """Normally distributed within (lower, upper), by the inverse of the distribution."""
+    """Normally distributed within (lower, upper), by the inverse of the distribution.
+
+    It is computed in float64 where the bounds are tensors, or both more than 3 on one side of 0.
+    """
     wanted = draw("truncated_normal", key, shape, dtype, lower, upper)
-    low, high = wanted.parameters
-    ends = [erf(each * sqrt(0.5)) for each in (low, high)]
+    kind = wanted.wide if _may_be_near(lower, -1) and _may_be_near(upper, 1) else ir.f64
+    parameters = tuple([wrap(cast_node(each.node, kind)) for each in wanted.parameters])
+    found = _within(Draw(wanted.key, wanted.shape, kind, parameters))
+    return wanted.finish(_clipped(wrap(cast_node(found.node, wanted.wide)), wanted))
+
+
+def _may_be_near(bound: Any, side: int) -> bool:
+    """Whether a bound on one side is a number with which much of the distribution lies within."""
+    return bound.__class__ in NUMBER_TYPES and bound * side >= -FAR
+
+
+def _within(wanted: Draw) -> Tensor:
+    """Normally distributed within its parameters, but for rounding."""
+    ends = [erf(each * sqrt(0.5)) for each in wanted.parameters]
     half = (wanted.centred() + 1) * 0.5
     inside = ends[0] + half * (ends[1] - ends[0])
-    found = wrap(record(ops.ErfInverse, (inside.node,))) * sqrt(2)
-    # Rounding of the ends may lead past them.
-    bounds = [broadcast_node(each.node, wanted.shape) for each in (low, high)]
+    return wrap(record(ops.ErfInverse, (inside.node,))) * sqrt(2)
+
+
+def _clipped(found: Tensor, wanted: Draw) -> Tensor:
+    """The nearest between the parameters, to which rounding may have led, or past them."""
+    bounds = [broadcast_node(each.node, wanted.shape) for each in wanted.parameters]
     least, most = (
         wrap(record(ops.StopGradient, (record(ops.NextAfter, (near, far)),)))
         for near, far in (bounds, bounds[::-1])
     )
-    return wanted.finish(where(found < least, least, where(found > most, most, found)))
+    return where(found < least, least, where(found > most, most, found))
 
 
 def bernoulli(key: Any = None, p: Any = 0.5, shape: Any = None) -> Tensor:

@@ -21,6 +21,11 @@ def gaussian(x: Array) -> Array:
     return (1 + erf(x / math.sqrt(2))) / 2
 
 
+def tail(x: Array) -> Array:
+    """1 less `gaussian`, to all digits."""
+    return np.vectorize(math.erfc)(np.asarray(x, np.float64) / math.sqrt(2)) / 2
+
+
 def erlang(shape: int) -> Callable[[Array], Array]:
     """Gamma's distribution for a whole number."""
     return lambda x: 1 - np.exp(-x) * sum(x**k / math.factorial(k) for k in range(shape))
@@ -39,6 +44,16 @@ CASES: dict[str, Case] = {
             (gaussian(x) - gaussian(np.array(-1)))
             / (gaussian(np.array(2)) - gaussian(np.array(-1)))
         ),
+    ),
+    "truncated far": (
+        random.truncated_normal,
+        {"lower": 5.5, "upper": 6.5},
+        lambda x: (tail(np.array(5.5)) - tail(x)) / (tail(np.array(5.5)) - tail(np.array(6.5))),
+    ),
+    "truncated far below": (
+        random.truncated_normal,
+        {"lower": np.float32(-20), "upper": np.float32(-6)},
+        lambda x: tail(-x) / tail(np.array(6.0)),
     ),
     "exponential": (random.exponential, {"rate": 2.0}, lambda x: 1 - np.exp(-2 * x)),
     "laplace": (
