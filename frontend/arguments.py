@@ -131,8 +131,12 @@ def bare(value: Any) -> Any:
 def dynamic_node(value: Any, device: Device) -> Node | None:
     """The node of an array or a number, on a device; None for what is no such thing."""
     if value.__class__ in NUMBERS:
-        array = np.asarray(value, DEFAULTS[value.__class__].dtype)
-        return upload(array, device, "jit")
+        dtype = DEFAULTS[value.__class__]
+        try:
+            return upload(np.asarray(value, dtype.dtype), device, "jit")
+        except OverflowError:
+            hint = "mark the argument as static, or give it as a float"
+            fail(ArgumentError, "jit", f"{value} is no {dtype}, as which it goes", hint=hint)
     return upload(value, device, "jit") if isinstance(value, np.ndarray | np.generic) else None
 
 

@@ -25,7 +25,7 @@ from .handle import Handle, wrap
 from .methods import Methods
 from .node import Leaf, Node, leaf
 from .pending import remember
-from .trace import refuse_value
+from .trace import apart, refuse_outside, refuse_value
 from .unseen import shown
 
 if TYPE_CHECKING:
@@ -188,7 +188,9 @@ class Tensor(Methods, Handle):
         return bool((self == value).any())
 
     def __setitem__(self, place: Any, value: Any) -> None:
-        self.node = self.at[place].set(value).node
+        made = self.at[place].set(value).node
+        refuse_outside(self.node, made)
+        self.node = made
         if self.pending and self.node.trace is None:
             remember(ref(self))
 
@@ -227,12 +229,12 @@ class Tensor(Methods, Handle):
         return _restored, (array, str(self.dtype), str(self.device), self.requires_grad)
 
     def __copy__(self) -> Tensor:
-        return wrap(self.node)
+        return wrap(apart(self.node))
 
     def __deepcopy__(self, memo: Any) -> Tensor:
         if self.requires_grad and self.node.cls is Leaf:
             return wrap(self.node).requires_grad_()
-        return wrap(self.node)
+        return wrap(apart(self.node))
 
     def __repr__(self) -> str:
         from .display import text

@@ -13,10 +13,11 @@ from threading import local
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..ir.locations import Location
+from ..ir.tensor import Reshape
 from ..ir.types import Tensor as TensorType
 from .caller import user_line
 from .errors import DeadTensorError, TracedValueError, fail
-from .node import Node, argument, next_serial
+from .node import Node, argument, next_serial, record
 
 if TYPE_CHECKING:
     from .bounds import Bounds
@@ -107,6 +108,30 @@ def untraced() -> Iterator[None]:
         yield
     finally:
         _CURRENT.trace = trace
+
+
+def refuse_outside(before: Node, after: Node) -> None:
+    """Complain that the place of a tensor is taken by what a function being traced makes of it,
+    where the tensor is from before that function."""
+    trace = after.trace
+    if trace is None or before.trace is trace or before.serial > trace.serial:
+        return
+    fail(
+        TracedValueError,
+        "index",
+        f"a tensor from outside of `{trace.kind}` (traced at {trace.location}) would be changed "
+        "while it is traced",
+        hint="return `x.at[place].set(value)` from the function, or copy the tensor inside of it",
+    )
+
+
+def apart(node: Node) -> Node:
+    """What a copy of a tensor holds: in a function being traced a node that is made there, so that
+    the copy may be changed."""
+    trace = current_trace()
+    if trace is None or node.serial > trace.serial:
+        return node
+    return record(Reshape, (node,), (node.type.shape,))
 
 
 def refuse_value(node: Node, asked: str) -> None:

@@ -21,6 +21,7 @@ from ..dtypes import DEFAULTS, OF_IR, as_dtype
 from ..errors import ArgumentError, DeviceError, DTypeError, ShapeError, fail
 from ..handle import Handle, wrap
 from ..node import Node, constant, leaf, record
+from ..trace import apart
 from .common import (
     NUMBER_TYPES,
     as_diagonal,
@@ -90,7 +91,7 @@ def _converted(obj: Handle, dtype: Any, device: Device | None, copy: bool | None
         from ..tensor import host_array
 
         node = upload(host_array(obj, "asarray"), device, "asarray")
-    return wrap(node if dtype is None else cast_node(node, dtype))
+    return wrap(apart(node if dtype is None else cast_node(node, dtype)))
 
 
 def _host(obj: Any, dtype: ir.DType | None) -> Any:

@@ -1,5 +1,6 @@
 """What stands between brackets, as numpy has it; places out of range; `at[...]`."""
 
+from copy import copy, deepcopy
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,42 @@ def test_elements_are_set_as_in_numpy(key: Any) -> None:
     np.testing.assert_array_equal(x.at[ours(key)].set(-1).numpy(), expected)
     x[ours(key)] = -1
     np.testing.assert_array_equal(x.numpy(), expected)
+
+
+def test_a_function_being_traced_changes_nothing_outside() -> None:
+    """The line is told that would; what it makes, is given or has copied it may change."""
+    outside = bs.zeros(3)
+
+    def change(x: bs.Tensor) -> bs.Tensor:
+        outside[0] = x.sum()
+        return x
+
+    def accumulate(carry: bs.Tensor, x: bs.Tensor) -> Any:
+        outside[1] = x
+        return carry + x, x
+
+    @bs.jit
+    def allowed(x: bs.Tensor) -> Any:
+        given, made, number = x * 1, bs.zeros(3), bs.asarray(1.0)
+        copies = [copy(outside), deepcopy(outside), bs.asarray(outside, copy=True)]
+        for each in (x, given, made, *copies):
+            each[0] = each[1] + x.sum()
+        number[()] = x[1]
+        return x, given, made, number, *copies
+
+    for call in (
+        lambda: bs.jit(change)(bs.ones(2)),
+        lambda: bs.grad(lambda x: change(x).sum())(bs.ones(2)),
+        lambda: bs.scan(accumulate, bs.asarray(0.0), bs.ones(3)),
+    ):
+        with pytest.raises(bs.TracedValueError, match="would be changed while it is traced"):
+            call()
+    x, *others = allowed(bs.ones(2))
+    assert x.tolist() == [3, 1]
+    assert [each.tolist() for each in others] == [
+        [5, 1], [4, 0, 0], 1, [4, 0, 0], [4, 0, 0], [4, 0, 0],
+    ]  # fmt: skip
+    assert outside.tolist() == [0, 0, 0]
 
 
 def test_generic_functions() -> None:

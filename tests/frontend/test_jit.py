@@ -283,6 +283,14 @@ def test_unknown_parameters_are_refused() -> None:
         bs.jit(lambda x: x, donate="y")
 
 
+@pytest.mark.parametrize("number", [2**63, -(2**63) - 1])
+def test_integers_that_are_too_large_to_be_handed_over(number: int) -> None:
+    with pytest.raises(bs.ArgumentError, match=f"{number} is no int64"):
+        bs.jit(lambda x, by: x + by)(bs.ones(1), number)
+    fixed = bs.jit(lambda x, by: x + by, static="by")
+    assert fixed(bs.ones(1), number).item() == float(np.float32(number))
+
+
 def test_static_arguments_that_only_seem_equal_are_told_apart() -> None:
     over = bs.jit(lambda x, by: x / by, static="by")
     assert [over(bs.ones(1), by).item() for by in (0.0, -0.0)] == [np.inf, -np.inf]
