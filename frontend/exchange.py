@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..ir import dtypes as ir
+from .capsules import BFLOAT, UNSIGNED, imported, renamed
 from .errors import ArgumentError, DTypeError, fail
 from .functions.creation import as_device, asarray
 from .handle import Handle
@@ -40,15 +42,17 @@ def export(
         raise BufferError(f"a tensor on {tensor.device} cannot be exported to device {dl_device}")
     array = host_array(tensor, "__dlpack__")
     told = max_version is not None and max_version[0] >= 1
-    if array.dtype.kind not in "biufc":
+    narrow = array.dtype == ir.bf16.storage
+    if narrow:
+        array = array.view(np.uint16)
+    if array.dtype.isbuiltin != 1:
         raise BufferError(f"DLPack has no {tensor.dtype} that other libraries read")
     if copy is False and not told:
         array = _promised(array)
     elif copy or not told:
         array = array.copy()
-    if max_version is None:
-        return array.__dlpack__()
-    return array.__dlpack__(max_version=max_version)
+    capsule = array.__dlpack__(max_version=max_version) if told else array.__dlpack__()
+    return renamed(capsule, UNSIGNED, BFLOAT) if narrow else capsule
 
 
 def _promised(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -74,7 +78,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> T
     if not hasattr(x, "__dlpack__"):
         fail(ArgumentError, "from_dlpack", f"{type(x).__name__} does not speak DLPack")
     try:
-        array = np.from_dlpack(x)
+        array = imported(x)
     except (BufferError, TypeError, RuntimeError, ValueError) as problem:
         fail(DTypeError, "from_dlpack", str(problem), hint="copy it plainly to host memory")
     shared = not copy and array.flags.c_contiguous

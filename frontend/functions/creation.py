@@ -17,6 +17,7 @@ from ...ir.dims import Dim, ceil_div, maximum
 from ...runtime.device import Device, chosen_device, current_device, device_named
 from ..bounds import bound_size
 from ..caller import user_line
+from ..capsules import imported
 from ..dtypes import DEFAULTS, OF_IR, as_dtype
 from ..errors import ArgumentError, DeviceError, DTypeError, ShapeError, fail
 from ..handle import Handle, wrap
@@ -98,8 +99,10 @@ def _host(obj: Any, dtype: ir.DType | None) -> Any:
     """Whatever a user gave as a numpy array of a dtype that has a counterpart here."""
     if isinstance(obj, np.ndarray | np.generic):
         return np.asarray(obj)
-    if hasattr(obj, "__array__") or hasattr(obj, "__dlpack__"):
-        return np.asarray(obj) if hasattr(obj, "__array__") else np.from_dlpack(obj)
+    if hasattr(obj, "__array__"):
+        return _of_array(obj)
+    if hasattr(obj, "__dlpack__"):
+        return imported(obj)
     if isinstance(obj, list | tuple):
         obj = _with_values(obj)
     try:
@@ -116,6 +119,17 @@ def _host(obj: Any, dtype: ir.DType | None) -> Any:
         with np.errstate(over="ignore"):  # a number too large is infinite
             array = array.astype(_default_storage(array.dtype))
     return array
+
+
+def _of_array(obj: Any) -> Any:
+    """Another library's array by numpy's protocol, or by DLPack if that has not its dtype."""
+    try:
+        return np.asarray(obj)
+    except TypeError as problem:
+        try:
+            return imported(obj)
+        except (AttributeError, BufferError, RuntimeError, TypeError, ValueError):
+            raise problem from None
 
 
 def _rounded(obj: Any, dtype: ir.DType) -> Any:

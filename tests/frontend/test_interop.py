@@ -109,9 +109,36 @@ def test_what_is_moved_is_where_it_is_wanted(way: str, place: str) -> None:
         assert moved.tolist() == tensor.tolist()
 
 
+class Exporter:
+    """What another library's array of bfloat16 is to DLPack, and to numpy."""
+
+    def __init__(self, tensor: bs.Tensor) -> None:
+        self.tensor = tensor
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.tensor.__dlpack_device__()
+
+    def __dlpack__(self, **how: Any) -> Any:
+        return self.tensor.__dlpack__(**how)
+
+    def __array__(self, **_: Any) -> Any:
+        raise TypeError("numpy has no bfloat16")
+
+
+@pytest.mark.parametrize("shape", [(), (3, 2), (0, 2)])
+def test_bfloat16_goes_both_ways(shape: tuple[int, ...]) -> None:
+    tensor = bs.asarray(np.ones(shape), dtype="bfloat16") * 1.5
+    with pytest.raises((BufferError, RuntimeError)):
+        np.from_dlpack(tensor)  # there it is no number of numpy's
+    for made in (bs.from_dlpack(Exporter(tensor)), bs.asarray(Exporter(tensor))):
+        assert (made.dtype, made.tolist()) == (tensor.dtype, tensor.tolist())
+    shared = bs.from_dlpack(Exporter(tensor))
+    assert np.shares_memory(shared.numpy(), tensor.numpy()) == bool(tensor.size)
+
+
 def test_what_dlpack_cannot_say_is_refused() -> None:
-    with pytest.raises(BufferError, match="bfloat16"):
-        x().astype(bs.bfloat16).__dlpack__()
+    with pytest.raises(BufferError, match="float8_e5m2"):
+        x().astype(bs.float8_e5m2).__dlpack__()
     with pytest.raises(BufferError, match="device"):
         x().__dlpack__(dl_device=(2, 0))
     with pytest.raises(bs.ArgumentError, match="does not speak DLPack"):
