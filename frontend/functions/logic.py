@@ -6,16 +6,20 @@ Never: arithmetic (`elementwise.py`).
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from ...ir import dtypes as ir
 from ...ir import tensor as ops
+from ...ir.attributes import Shape
+from ...ir.dims import minimum
 from ..errors import DTypeError, fail
 from ..handle import wrap
 from ..node import Node, record
 from ..unseen import looked_at
-from .common import as_node, broadcast_all, cast_node, common_dtype, filled, promote
+from .common import as_node, broadcast_all, cast_node, common_dtype, filled, promote, size_node
 from .elementwise import binary
+from .manipulation import part
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -205,12 +209,26 @@ def isclose(
 def array_equal(x: Any, y: Any, /) -> Tensor:
     """Whether both have one shape and equal elements; one boolean."""
     left, right = as_node(x, "array_equal"), as_node(y, "array_equal")
+    alike: list[Node] = []
     if left.type.shape != right.type.shape:
         shapes = looked_at((left.type.shape, right.type.shape))
-        if shapes[0] != shapes[1]:
+        if not _may_be_alike(*shapes):
             return wrap(filled(False, (), ir.boolean))
+        for axis, (one, other) in enumerate(zip(*shapes, strict=True)):
+            if one != other:
+                alike.append(record(ops.Equal, (size_node(one), size_node(other))))
+                least = minimum(one, other)
+                left, right = part(left, axis, 0, least), part(right, axis, 0, least)
     same = equal(wrap(left), wrap(right)).node
-    return wrap(record(ops.ReduceAnd, (same,), (tuple(range(len(same.type.shape))),)))
+    every = record(ops.ReduceAnd, (same,), (tuple(range(len(same.type.shape))),))
+    return wrap(reduce(lambda one, other: record(ops.BitAnd, (one, other)), alike, every))
+
+
+def _may_be_alike(left: Shape, right: Shape) -> bool:
+    """Whether shapes are the same for some of the sizes that are open."""
+    pairs = zip(left, right, strict=False)
+    differ = [isinstance(one - other, int) and one != other for one, other in pairs]
+    return len(left) == len(right) and not any(differ)
 
 
 def allclose(

@@ -73,8 +73,6 @@ def _quotient(total: Size, known: Size) -> Any:
     """How often `known` goes into `total`; None where it does not divide it."""
     if isinstance(total, int) and isinstance(known, int):
         return total // known if known and total % known == 0 else None
-    from ...ir.dims import floor_div
-
     found = floor_div(total, known)
     return found if found * known == total else None
 

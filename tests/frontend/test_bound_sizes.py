@@ -191,6 +191,21 @@ def test_none_at_all(name: str) -> None:
         np.testing.assert_array_equal(compiled(x).numpy(), function(x[x > 0]).numpy())
 
 
+def test_whether_tensors_are_equal_whose_sizes_may_be() -> None:
+    both = bs.jit(lambda x, y: bs.array_equal(x[x > 0], y[y > 0]))
+    for one, other, expected in (
+        ([1, 2, -1], [-1, 1, 2], True),
+        ([1, 2, -1], [1, -1, -1], False),
+        ([1, 2, -1], [2, 1, -1], False),
+        ([-1, -1, -1], [-1, -2, -3], True),
+    ):
+        assert both(bs.asarray(one), bs.asarray(other)).item() is expected
+    open_ = bs.jit(lambda x: bs.array_equal(x, bs.ones(3)), dynamic={"x": {0: "n"}})
+    assert [open_(bs.ones(size)).item() for size in (2, 3, 4)] == [False, True, False]
+    never = bs.jit(lambda x: bs.array_equal(x, x[1:]), dynamic={"x": {0: bs.dim("n", 1, 9)}})
+    assert never(bs.ones(3)).item() is False
+
+
 def test_windows_of_as_many_as_there_are() -> None:
     compiled = bs.jit(lambda x: bs.unfold(x[x > 0], 0, 2, 3))
     for values, expected in (
