@@ -35,6 +35,19 @@ def imported(exporter: Any) -> np.ndarray[Any, Any]:
             raise problem from None
 
 
+def foreign(obj: Any) -> np.ndarray[Any, Any]:
+    """Another library's array by numpy's protocol, or by DLPack where that has not its dtype."""
+    if not hasattr(obj, "__array__"):
+        return imported(obj)
+    try:
+        return np.asarray(obj)
+    except TypeError as problem:
+        try:
+            return imported(obj)
+        except (AttributeError, BufferError, RuntimeError, TypeError, ValueError):
+            raise problem from None
+
+
 class _AsWords:
     """Exports an array of bfloat16 as words; one of any other dtype is refused."""
 

@@ -17,7 +17,7 @@ from ...ir.dims import Dim, ceil_div, maximum
 from ...runtime.device import Device, chosen_device, current_device, device_named
 from ..bounds import bound_size
 from ..caller import user_line
-from ..capsules import imported
+from ..capsules import foreign
 from ..dtypes import DEFAULTS, OF_IR, as_dtype
 from ..errors import ArgumentError, DeviceError, DTypeError, ShapeError, fail
 from ..handle import Handle, wrap
@@ -99,10 +99,8 @@ def _host(obj: Any, dtype: ir.DType | None) -> Any:
     """Whatever a user gave as a numpy array of a dtype that has a counterpart here."""
     if isinstance(obj, np.ndarray | np.generic):
         return np.asarray(obj)
-    if hasattr(obj, "__array__"):
-        return _of_array(obj)
-    if hasattr(obj, "__dlpack__"):
-        return imported(obj)
+    if hasattr(obj, "__array__") or hasattr(obj, "__dlpack__"):
+        return foreign(obj)
     if isinstance(obj, list | tuple):
         obj = _with_values(obj)
     try:
@@ -121,17 +119,6 @@ def _host(obj: Any, dtype: ir.DType | None) -> Any:
     return array
 
 
-def _of_array(obj: Any) -> Any:
-    """Another library's array by numpy's protocol, or by DLPack if that has not its dtype."""
-    try:
-        return np.asarray(obj)
-    except TypeError as problem:
-        try:
-            return imported(obj)
-        except (AttributeError, BufferError, RuntimeError, TypeError, ValueError):
-            raise problem from None
-
-
 def _rounded(obj: Any, dtype: ir.DType) -> Any:
     """Python numbers rounded once to a dtype; integers must fit."""
     array = np.asarray(obj)
@@ -144,8 +131,7 @@ def _rounded(obj: Any, dtype: ir.DType) -> Any:
 
 def _default_storage(dtype: Any) -> Any:
     """What Python's numbers are stored as where nobody says: 32-bit floats, 64-bit integers."""
-    kinds = {"f": FLOAT.storage, "c": DEFAULTS[complex].ir.storage}
-    return kinds.get(dtype.kind, dtype)
+    return {"f": FLOAT.storage, "c": DEFAULTS[complex].ir.storage}.get(dtype.kind, dtype)
 
 
 def _with_values(obj: Any) -> Any:
