@@ -8,7 +8,6 @@ constant is a plain int. Never: ordering or truth of sizes (`facts` proves those
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from itertools import chain
@@ -47,9 +46,12 @@ class Polynomial(dict[Monomial, int]):
         """The terms that `divisor` divides, divided by `unit * divisor`, numbers rounded down."""
         quotient = Polynomial()
         for monomial, by in self.items():
-            rest = (*(Counter(monomial) - Counter(divisor)).elements(),)
+            rest = list(monomial)
+            for atom in divisor:
+                if atom in rest:
+                    rest.remove(atom)
             if by // unit and len(rest) + len(divisor) == len(monomial):
-                quotient[rest] = by // unit
+                quotient[tuple(rest)] = by // unit
         return quotient
 
     def bounds(self) -> tuple[int, int]:
@@ -101,7 +103,8 @@ class Dim:
         return _both(Polynomial.times, self, other) if isinstance(other, _SIZES) else NotImplemented
 
     def __sub__(self, other: Size) -> Size:
-        return self + other * -1 if isinstance(other, _SIZES) else NotImplemented
+        known = isinstance(other, _SIZES)
+        return _both(Polynomial.plus, self, other, -1) if known else NotImplemented
 
     def __floordiv__(self, other: Size) -> Size:
         return floor_div(self, other) if isinstance(other, _SIZES) else NotImplemented
@@ -163,8 +166,7 @@ def ceil_div(dividend: Size, divisor: Size) -> Size:
     above, below = _reduced(terms_of(dividend), terms_of(divisor))
     dividend, divisor = above.size(), below.size()
     (lead, unit), *others = below.items()
-    whole = Polynomial() if others else above.over(lead, unit)
-    if whole:  # (x*y + z) / y -> x + z / y
+    if not others and (whole := above.over(lead, unit)):  # (x*y + z) / y -> x + z / y
         return whole.size() + ceil_div(above.plus(whole.times(below), -1).size(), divisor)
     added = above.get((), 0)
     inner = dividend - added if added else dividend
@@ -197,10 +199,8 @@ def maximum(*sizes: Size) -> Size:
 
 def substitute(dim: Size, mapping: Mapping[Symbol, Size]) -> Size:
     """`dim` with the mapped symbols replaced, by dims or by ints within their bounds."""
-    if isinstance(dim, int):
-        return dim
-    if isinstance(dim, Symbol):
-        return mapping.get(dim, dim)
+    if isinstance(dim, int | Symbol):
+        return mapping.get(dim, dim) if isinstance(dim, Symbol) else dim
     if isinstance(dim, Atom):
         return dim.recipe[0](*(substitute(part, mapping) for part in dim.parts))
     terms = dim.terms.items()
