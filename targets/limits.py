@@ -1,4 +1,4 @@
-"""Which sizes a step cannot have, since it would read outside of its tensors.
+"""Which sizes a step cannot have, since it would read outside of its tensors, or choose of nothing.
 
 Comes in: a func of the tensor floor whose sizes are open. Goes out: its `Limit`s, which are looked
 at where sizes become known, before anything runs: kernels trust them.
