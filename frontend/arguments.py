@@ -26,7 +26,7 @@ from .exact import Exact
 from .function import StandIn
 from .functions.common import upload
 from .handle import Handle
-from .leading import Opened, leading_sizes
+from .leading import Opened, leading_sizes, with_symbols
 from .node import Node, number_type, robbed
 from .tree import LEAF, flatten, leaves_of
 
@@ -86,14 +86,10 @@ class Arguments:
 
     def open(self, opened: Sequence[Opened]) -> dict[Symbol, int] | None:
         """Put symbols in the place of sizes; what they are, or None if they cannot be that."""
-        numbers, types = dict[Symbol, int](), list(self.types)
-        for at, symbol in enumerate(opened):
-            if symbol is not None:
-                size, *rest = types[at].shape or (0,)
-                assert isinstance(size, int)
-                if numbers.setdefault(symbol, size) != size or not symbol.admits(size):
-                    return None
-                types[at] = types[at].with_shape((symbol, *rest))
+        numbers = dict[Symbol, int]()
+        types = with_symbols(self.types, opened, numbers)
+        if types is None:
+            return None
         self.types = types
         return numbers
 

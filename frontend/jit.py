@@ -8,7 +8,7 @@ Never: a value baked in, but those that the function reads from outside when it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, update_wrapper
 from typing import Any, NamedTuple
 
@@ -127,11 +127,17 @@ class Jitted:
         if self._quick and not kwargs:
             # The quick way, where no argument need be taken apart.
             key, device, pieces = self._seen.kind(args)
-            entry = self._quick.get(key)
+            entry = self._quick.get(key) or self._reopened(key)
             if entry is not None:
                 given = entry, pieces, device or current_device(), None
                 return self._run_on(given, args, kwargs) if self._donates else self._run(*given)
         return self._call(args, kwargs)
+
+    def _reopened(self, key: Any) -> Entry | None:
+        """What is compiled for a kind that differs from a known one in sizes at which the function
+        never looked; None if there is no such thing."""
+        found = None if key is None else self._openings.find_quick(key)
+        return None if found is None else self._quick.setdefault(key, found)
 
     def _within(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The call where somebody has said something around it, or wants what it leaves: a step for
@@ -167,6 +173,7 @@ class Jitted:
             key, its_device, pieces = self._seen.kind(args)
             if key is not None:
                 self._quick.setdefault(key, entry)
+                self._openings.learn(given, key)
                 del given  # what nobody else sees of a tree can be taken over as a whole
                 return self._run_on((entry, pieces, its_device or device, None), args, kwargs)
         run = entry, [_buffers(given.nodes, device)], device, given.sizes
@@ -191,17 +198,13 @@ class Jitted:
         was traced."""
         found = self._openings.find(given)
         if found is not None:
-            entry, sizes = found
-            return entry.at(sizes)
+            return found
         traced, opened = self._traced_open(given)
         sizes = given.open(opened) or {}
         if _are_recorded(traced.captures):
             return traced.at(sizes)
         entry = _compiled(traced, given, self.roles.donated_nodes(given, args, kwargs))
-        if not sizes:
-            return entry
-        entry = self._openings.add(given, opened, entry)
-        return entry.at({symbol.name: size for symbol, size in sizes.items()})
+        return self._openings.add(given, opened, sizes, entry) if sizes else entry
 
     def _traced_open(self, given: Arguments) -> tuple[Traced, Sequence[Opened]]:
         """The function as a func, for all sizes at which it does not look, and which these are.
@@ -289,8 +292,13 @@ class Jitted:
     def plans(self) -> list[Plan]:
         """The compiled steps, one for each kind of arguments so far, or for each of its stages, and
         of what has been said around a call."""
-        own = [plan for entry in self._entries.values() for plan in entry.plans]
+        own = [plan for entry in self._all_entries() for plan in entry.plans]
         return own + [plan for inner in self._surrounded.values() for plan in inner.plans]
+
+    def _all_entries(self) -> Iterable[Entry]:
+        """What is compiled, for one kind of arguments each, whichever way they came."""
+        known = (*self._entries.values(), *self._quick.values())
+        return {id(each): each for each in known}.values()
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """The function as IR, for arguments of this kind; nothing runs."""
@@ -303,7 +311,7 @@ class Jitted:
         sizes = given.open(opened) or {}
         given.sizes |= {symbol.name: size for symbol, size in sizes.items()}
         device = device_of([*given.nodes, *traced.captures])
-        plans = [entry.plans for entry in self._entries.values()]
+        plans = [entry.plans for entry in self._all_entries()]
         donated = self.roles.donated_nodes(given, args, kwargs)
         func = traced.at(sizes).func
         return explain_traced(self.function, traced, func, given, device, plans, donated)

@@ -37,6 +37,24 @@ def leading_sizes(arguments: Sequence[Sequence[TensorType]]) -> list[Opened]:
     ]
 
 
+def with_symbols(
+    types: Sequence[TensorType], opened: Sequence[Opened], numbers: dict[Symbol, int]
+) -> list[TensorType] | None:
+    """The types with these symbols in the place of sizes, whose numbers are added to those that are
+    known; None if they cannot be that."""
+    made = list[TensorType]()
+    for type_, symbol in zip(types, opened, strict=True):
+        if symbol is None:
+            made.append(type_)
+            continue
+        size, *rest = type_.shape or (0,)
+        assert isinstance(size, int)
+        if numbers.setdefault(symbol, size) != size or not symbol.admits(size):
+            return None
+        made.append(type_.with_shape((symbol, *rest)))
+    return made
+
+
 def _batch(types: Sequence[TensorType]) -> int | None:
     """The size of the first axis of all tensors of an argument, if it may be that of a batch."""
     first = {type_.shape[0] for type_ in types if type_.shape}

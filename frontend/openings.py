@@ -1,43 +1,110 @@
 """What was compiled for sizes at which a function never looked, found again for other sizes.
 
-Comes in: the arguments of calls. Goes out: what was compiled for arguments that differ from them in
-such sizes alone, if anything was, and what these are in this call.
+Comes in: the arguments of calls, or on the quick way their kinds. Goes out: what was compiled for
+arguments that differ from them in such sizes alone, if anything was, and what these are here.
 Never: a size at which the function has looked; it is part of the kind.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Generic, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, Generic, Protocol, Self, TypeVar
 
+from ..ir.dims import Symbol
 from .arguments import Arguments
-from .leading import Opened
+from .bundle import Kind
+from .leading import Opened, with_symbols
 
-Entry = TypeVar("Entry")
+
+class Open(Protocol):
+    """What was compiled, with sizes left open."""
+
+    def at(self, sizes: Mapping[str, int]) -> Self:
+        """The same, where these are so many."""
+        ...
+
+
+Entry = TypeVar("Entry", bound=Open)
+Kinds = tuple[Any, ...]
+"""Those of arguments, and behind them which device it is, as the quick way has them."""
 
 
 class Openings(Generic[Entry]):
     """By kinds of arguments with symbols among their sizes; `ways` are those in which sizes have
-    been left open."""
+    been left open. `quick` is the same by kinds as the quick way has them."""
 
     def __init__(self) -> None:
         self._entries: dict[Any, Entry] = {}
+        self._quick: dict[Kinds, Entry] = {}
         self._ways: dict[tuple[Opened, ...], None] = {}
+        self._at: dict[Any, Entry] = {}
 
-    def add(self, given: Arguments, opened: Sequence[Opened], entry: Entry) -> Entry:
-        """Keep what was compiled, where these sizes are left open; what is kept."""
+    def add(
+        self, given: Arguments, opened: Sequence[Opened], sizes: Mapping[Symbol, int], entry: Entry
+    ) -> Entry:
+        """Keep what was compiled, where these sizes are left open; the same where they are so
+        many."""
         given.close()
         given.open(opened)
         self._ways[tuple(opened)] = None
-        return self._entries.setdefault(given.kind, entry)
+        return self._sized(self._entries.setdefault(given.kind, entry), sizes)
 
-    def find(self, given: Arguments) -> tuple[Entry, dict[str, int]] | None:
-        """What was compiled for such arguments, and the sizes that it leaves open."""
+    def find(self, given: Arguments) -> Entry | None:
+        """What was compiled for such arguments, at their sizes."""
         for opened in self._ways:
             if len(opened) == len(given.types):
                 numbers = given.open(opened)
                 entry = None if numbers is None else self._entries.get(given.kind)
                 given.close()
                 if numbers is not None and entry is not None:
-                    return entry, {symbol.name: size for symbol, size in numbers.items()}
+                    return self._sized(entry, numbers)
         return None
+
+    def learn(self, given: Arguments, kinds: Kinds) -> None:
+        """Expect arguments like these on the quick way, where they are of these kinds."""
+        given.close()
+        for opened in self._ways:
+            known = _with_symbols(kinds, opened)
+            if known is not None and given.open(opened) is not None:
+                entry = self._entries.get(given.kind)
+                given.close()
+                if entry is not None:
+                    self._quick[known[0]] = entry
+
+    def find_quick(self, kinds: Kinds) -> Entry | None:
+        """What was compiled for arguments of these kinds, which were learned, at their sizes."""
+        for opened in self._ways:
+            known = _with_symbols(kinds, opened)
+            entry = None if known is None else self._quick.get(known[0])
+            if known is not None and entry is not None:
+                return self._sized(entry, known[1])
+        return None
+
+    def _sized(self, entry: Entry, numbers: Mapping[Symbol, int]) -> Entry:
+        """One and the same for equal sizes, whichever way led to it."""
+        key = id(entry), *numbers.items()
+        found = self._at.get(key)
+        if found is None:
+            made = entry.at({symbol.name: size for symbol, size in numbers.items()})
+            found = self._at.setdefault(key, made)
+        return found
+
+
+def _with_symbols(kinds: Kinds, opened: Sequence[Opened]) -> tuple[Kinds, dict[Symbol, int]] | None:
+    """Kinds with symbols in the place of sizes, and what these are; None if they cannot be that."""
+    made, numbers, first = list[Any](), dict[Symbol, int](), 0
+    *own, device = kinds
+    for kind in own:
+        types = kind.types if isinstance(kind, Kind) else (kind,)
+        symbols = opened[first : first + len(types)]
+        first += len(types)
+        if len(symbols) < len(types):
+            return None
+        if any(symbols):
+            found = with_symbols(types, symbols, numbers)
+            if found is None:
+                return None
+            made.append((kind.structure, *found) if isinstance(kind, Kind) else found[0])
+        else:
+            made.append(kind)
+    return ((*made, device), numbers) if first == len(opened) else None

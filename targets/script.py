@@ -57,12 +57,9 @@ class Act(NamedTuple):
     size: int = 0
 
 
-class Place(NamedTuple):
-    """A slot that holds an address: that of this number, and `offset` bytes more."""
-
-    slot: int
-    address: int
-    offset: int
+Place = tuple[int, int, int]
+"""A slot that holds an address: the slot, the number of the address, and how many bytes behind it.
+There are hundreds, and a tuple with names takes ten times as long to make."""
 
 
 class Move(NamedTuple):

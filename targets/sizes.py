@@ -7,7 +7,6 @@ Never: a size simplified.
 """
 
 from collections.abc import Callable, Mapping
-from math import prod
 from typing import Any
 
 from ..ir.dims import Atom, Size, Symbol, ceil_div, evaluate, maximum, minimum
@@ -27,10 +26,15 @@ class Numbers(dict[Size, int]):
         if isinstance(size, Symbol):
             return evaluate(size, {})  # which refuses it by its name
         if not isinstance(size, Atom):
-            terms = size.terms.items()
-            return sum([prod([self[each] for each in atoms]) * by for atoms, by in terms])
-        function, parts = size.recipe[0], [self[part] for part in size.parts]
-        return _AS_NUMBERS.get(function, function)(*parts)
+            total = 0
+            for atoms, by in size.terms.items():
+                product = by
+                for atom in atoms:
+                    product *= self[atom]
+                total += product
+            return total
+        function = size.recipe[0]
+        return _AS_NUMBERS.get(function, function)(*map(self.__getitem__, size.parts))
 
 
 def _ceil_div(size: int, by: int) -> Size:

@@ -7,7 +7,7 @@ order in which `passes/bind_cpu` lists a kernel's arguments.
 """
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from math import prod
 from typing import Any, NamedTuple
 
@@ -25,6 +25,8 @@ from ..sizes import Numbers
 from .load import FFI
 
 Shape = tuple[int, ...]
+ROOMS_AT_MOST = 4096
+"""So many are remembered."""
 
 
 class Layout(NamedTuple):
@@ -38,8 +40,11 @@ class Layout(NamedTuple):
     @classmethod
     def of(cls, shape: Shape, dtype: DType) -> "Layout":
         """That of a row-major array."""
-        strides = [prod(shape[axis + 1 :]) for axis in range(len(shape))]
-        return cls(shape, prod(shape) * dtype.storage.itemsize, [0, *shape, *strides])
+        count, strides = 1, list[int]()
+        for size in reversed(shape):
+            strides.append(count)
+            count *= size
+        return cls(shape, count * dtype.itemsize, [0, *shape, *reversed(strides)])
 
 
 class Asked(NamedTuple):
@@ -76,12 +81,8 @@ class Kernel(NamedTuple):
         self, handed: Sequence[Layout | None], given: Mapping[Symbol, int]
     ) -> tuple[tuple[int, ...], int]:
         """Where in its scratch memory each part begins, and how much it is."""
-        sizes = Numbers({each.symbol: _size(each, handed, given) for each in self.asked})
-        offsets, room = list[int](), 0
-        for count, dtype in self.scratch:
-            offsets.append(room)
-            room += -(-sizes[count] * dtype.storage.itemsize // ALIGNMENT) * ALIGNMENT
-        return tuple(offsets), room
+        found = [(each.symbol, _size(each, handed, given)) for each in self.asked]
+        return _room(self.scratch, tuple(found))
 
     def launch(
         self,
@@ -114,6 +115,18 @@ def _size(asked: Asked, handed: Sequence[Layout | None], given: Mapping[Symbol, 
     layout = handed[argument]
     assert layout is not None
     return layout.shape[axis]
+
+
+@lru_cache(ROOMS_AT_MOST)
+def _room(
+    scratch: Sequence[tuple[Size, DType]], found: Sequence[tuple[Symbol, int]]
+) -> tuple[tuple[int, ...], int]:
+    """The same by sizes alone, of which many are none of a batch."""
+    sizes, offsets, room = Numbers(dict(found)), list[int](), 0
+    for count, dtype in scratch:
+        offsets.append(room)
+        room += -(-sizes[count] * dtype.itemsize // ALIGNMENT) * ALIGNMENT
+    return tuple(offsets), room
 
 
 @cache

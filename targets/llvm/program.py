@@ -152,7 +152,7 @@ class Preparation:
     def ready(self) -> Ready:
         """What runs the whole step, once there is code for the kernels that it launches."""
         check(self.program.limits, self.numbers)
-        ops = [*self.flat(self.module.main.body)]
+        ops = self.flat(self.module.main.body)
         self.program.code.make(self.launched(ops))
         if is_whole(self, ops):
             return self.host.program(plan_of(self, ops))
@@ -160,7 +160,7 @@ class Preparation:
 
     def block(self, block: Block) -> Actions:
         """What the ops of a block do, in order."""
-        return self._actions(list(self.flat(block)))
+        return self._actions(self.flat(block))
 
     def _actions(self, flat: Sequence[Op]) -> Actions:
         actions: Actions = []
@@ -172,15 +172,20 @@ class Preparation:
                 actions += [(self._action(op), op) for op in listed]
         return actions
 
-    def flat(self, block: Block) -> Iterator[Op]:
+    def flat(self, block: Block) -> list[Op]:
         """The ops of a block, with those of a region in the place of a choice."""
+        found: list[Op] = []
+        self._flatten(block, found)
+        return found
+
+    def _flatten(self, block: Block, found: list[Op]) -> None:
         for op in block:
             if isinstance(op, step.When):
                 chosen = self.chosen(op)
                 self._skipped.add(op.below if chosen is op.enough else op.enough)
-                yield from self.flat(chosen)
+                self._flatten(chosen, found)
             elif not op.terminator:
-                yield op
+                found.append(op)
 
     def is_skipped(self, op: Op) -> bool:
         """Whether an op stands in a region that is not chosen."""

@@ -25,11 +25,9 @@ GUESS = 16
 """So many rounds, where nobody knows how many there will be."""
 
 
-class Base(NamedTuple):
-    """Where something lies that follows no loop: at an address, and so many bytes behind it."""
-
-    address: int
-    offset: int
+Base = tuple[int, int]
+"""Where something lies that follows no loop: the number of an address, and how many bytes behind
+it."""
 
 
 class Follower(NamedTuple):
@@ -92,7 +90,7 @@ class _Chains:
         if base not in self.bases:
             slot = self.bases[base] = self._new()
             if base is not None:
-                self.places.append(Place(slot, *base))
+                self.places.append((slot, *base))
         return self.bases[base]
 
     def _sum(self, origin: int, index: AnyValue, stride: int) -> int:

@@ -11,7 +11,7 @@ Never: an op of which only Python knows what it does.
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from ...ir.dtypes import SIGNED
 from ...ir.types import Scalar
 from ...ir.values import AnyValue, Op
 from ...passes.touched import PARTS, owner_of
-from ..script import Act, Kind, NoMemory, Place, Script
+from ..script import Act, Kind, NoMemory, Script
 from .about import Actions, Indices
 from .actions import Memory
 from .kernel import Layout
@@ -42,12 +42,8 @@ NOWHERE: Strides = {}
 """Of what follows no loop."""
 
 
-class Lying(NamedTuple):
-    """How an array lies in memory, where it begins, and how that follows loops."""
-
-    layout: Layout
-    base: Base
-    strides: Strides
+Lying = tuple[Layout, Base, Strides]
+"""How an array lies in memory, where it begins, and how that follows loops."""
 
 
 class Writing:
@@ -151,7 +147,7 @@ class Writing:
             if not all(grid):
                 continue
             slot = len(self.slots)
-            handed = [self._hand(value) for value in (*group.reads, *group.writes)]
+            handed = self._hand((*group.reads, *group.writes))
             slots = slot, len(self.slots) - slot
             launch, bytes_ = kernel.launch(slots, handed, grid, preparation.sizes)
             self.script.launches.append(launch)
@@ -260,17 +256,23 @@ class Writing:
         self.slots.append(0)
         return len(self.slots) - 1
 
-    def _hand(self, value: AnyValue) -> Layout | None:
-        """Slots for what a kernel is handed: a number, or an array with its sizes and strides."""
-        lying = self._lying.get(value)
-        if lying is None:
-            if isinstance(value.type, Scalar):
+    def _hand(self, values: Iterable[AnyValue]) -> list[Layout | None]:
+        """Slots for what a kernel is handed: numbers, and arrays with their sizes and strides."""
+        slots, places, known = self.slots, self.script.places, self._lying
+        handed: list[Layout | None] = []
+        for value in values:
+            if (lying := known.get(value)) is None and isinstance(value.type, Scalar):
                 self._number(value)
-                return None
-            lying = self._lie(value)
-        self._put(len(self.slots), lying)
-        self.slots += lying.layout.slots
-        return lying.layout
+                handed.append(None)
+                continue
+            layout, base, strides = lying or self._lie(value)
+            if strides:
+                self.rounds.follow(len(slots), base, strides)
+            else:
+                places.append((len(slots), *base))
+            slots += layout.slots
+            handed.append(layout)
+        return handed
 
     def _number(self, value: AnyValue) -> None:
         """A slot for a number: a size, the index of a loop, or one that is given."""
@@ -284,24 +286,21 @@ class Writing:
 
     def place(self, slot: int, value: AnyValue) -> None:
         """Let a slot hold where an array begins."""
-        self._put(slot, self._lying.get(value) or self._lie(value))
-
-    def _put(self, slot: int, lying: Lying) -> None:
-        _, base, strides = lying
+        _, base, strides = self._lying.get(value) or self._lie(value)
         if strides:
             self.rounds.follow(slot, base, strides)
         else:
-            self.script.places.append(Place(slot, *base))
+            self.script.places.append((slot, *base))
 
     def _lie(self, value: AnyValue) -> Lying:
         """How an array lies, where nobody has asked yet."""
         root, offset, strides = self.root(value)
         start = self.offsets.get(root)
         if start is None:
-            base = Base(self.addresses.setdefault(root, ARENA + 1 + len(self.addresses)), offset)
+            base = self.addresses.setdefault(root, ARENA + 1 + len(self.addresses)), offset
         else:
-            base = Base(ARENA, offset + start)
-        found = self._lying[value] = Lying(self.preparation.layout(value), base, strides)
+            base = ARENA, offset + start
+        found = self._lying[value] = self.preparation.layout(value), base, strides
         return found
 
     def root(self, value: AnyValue) -> tuple[AnyValue, int, Strides]:

@@ -13,7 +13,7 @@ import pytest
 from brimstone.ir.payloads import Array
 from brimstone.runtime.host import MOST, VARIABLE, Host, shared_host
 from brimstone.targets.cores import usable_cores
-from brimstone.targets.script import Act, Kind, Launch, Place, Script
+from brimstone.targets.script import Act, Kind, Launch, Script
 
 WORK = """
 import brimstone as bs, numpy as np
@@ -124,7 +124,7 @@ def test_elements_are_repeated(dtype: type, count: int) -> None:
     slots = np.zeros(3, np.uint64)
     slots[1:].view(np.uint8)[: element.itemsize] = np.frombuffer(element.tobytes(), np.uint8)
     fill = Act(Kind.FILL, 0, count, element.itemsize)
-    script = Script([Place(0, 0, element.itemsize)], [], [fill])
+    script = Script([(0, 0, element.itemsize)], [], [fill])
     assert done(script, [array.ctypes.data], slots) == 1
     assert array.tolist() == [0, *[element] * count, 0]
 
@@ -132,7 +132,7 @@ def test_elements_are_repeated(dtype: type, count: int) -> None:
 @pytest.mark.parametrize("count", [0, 1, 1000])
 def test_bytes_are_copied(count: int) -> None:
     source, target = np.arange(count, dtype=np.uint8), np.zeros(count, np.uint8)
-    script = Script([Place(0, 1, 0), Place(1, 0, 0)], [], [Act(Kind.COPY, 0, count)])
+    script = Script([(0, 1, 0), (1, 0, 0)], [], [Act(Kind.COPY, 0, count)])
     assert done(script, [source.ctypes.data, target.ctypes.data], np.zeros(2, np.uint64)) == 1
     assert (source == target).all()
 
