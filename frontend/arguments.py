@@ -26,7 +26,7 @@ from .exact import Exact
 from .function import StandIn
 from .functions.common import upload
 from .handle import Handle
-from .leading import Opened, leading_sizes, with_symbols
+from .leading import Opened, is_known_as, leading_sizes
 from .node import Node, number_type, robbed
 from .tree import LEAF, flatten, leaves_of
 
@@ -86,10 +86,12 @@ class Arguments:
 
     def open(self, opened: Sequence[Opened]) -> dict[Symbol, int] | None:
         """Put symbols in the place of sizes; what they are, or None if they cannot be that."""
-        numbers = dict[Symbol, int]()
-        types = with_symbols(self.types, opened, numbers)
-        if types is None:
-            return None
+        numbers, types = dict[Symbol, int](), list(self.types)
+        for at, symbol in enumerate(opened):
+            if symbol is not None:
+                if not is_known_as(symbol, types[at], numbers):
+                    return None
+                types[at] = types[at].with_shape((symbol, *types[at].shape[1:]))
         self.types = types
         return numbers
 

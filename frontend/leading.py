@@ -37,22 +37,12 @@ def leading_sizes(arguments: Sequence[Sequence[TensorType]]) -> list[Opened]:
     ]
 
 
-def with_symbols(
-    types: Sequence[TensorType], opened: Sequence[Opened], numbers: dict[Symbol, int]
-) -> list[TensorType] | None:
-    """The types with these symbols in the place of sizes, whose numbers are added to those that are
-    known; None if they cannot be that."""
-    made = list[TensorType]()
-    for type_, symbol in zip(types, opened, strict=True):
-        if symbol is None:
-            made.append(type_)
-            continue
-        size, *rest = type_.shape or (0,)
-        assert isinstance(size, int)
-        if numbers.setdefault(symbol, size) != size or not symbol.admits(size):
-            return None
-        made.append(type_.with_shape((symbol, *rest)))
-    return made
+def is_known_as(symbol: Symbol, type_: TensorType, numbers: dict[Symbol, int]) -> bool:
+    """Whether a symbol may stand for the size of a tensor's first axis, beside the numbers that are
+    known, to which that is added."""
+    size = type_.shape[0] if type_.shape else 0
+    assert isinstance(size, int)
+    return numbers.setdefault(symbol, size) == size and symbol.admits(size)
 
 
 def _batch(types: Sequence[TensorType]) -> int | None:

@@ -13,7 +13,7 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 from ..ir.dims import Symbol
 from .arguments import Arguments
 from .bundle import Kind
-from .leading import Opened, with_symbols
+from .leading import Opened, is_known_as
 
 
 class Open(Protocol):
@@ -93,18 +93,16 @@ class Openings(Generic[Entry]):
 def _with_symbols(kinds: Kinds, opened: Sequence[Opened]) -> tuple[Kinds, dict[Symbol, int]] | None:
     """Kinds with symbols in the place of sizes, and what these are; None if they cannot be that."""
     made, numbers, first = list[Any](), dict[Symbol, int](), 0
-    *own, device = kinds
-    for kind in own:
+    for kind in kinds[:-1]:
         types = kind.types if isinstance(kind, Kind) else (kind,)
         symbols = opened[first : first + len(types)]
         first += len(types)
-        if len(symbols) < len(types):
-            return None
-        if any(symbols):
-            found = with_symbols(types, symbols, numbers)
-            if found is None:
-                return None
-            made.append((kind.structure, *found) if isinstance(kind, Kind) else found[0])
-        else:
+        if not any(symbols):
             made.append(kind)
-    return ((*made, device), numbers) if first == len(opened) else None
+            continue
+        made.append(kind.structure if isinstance(kind, Kind) else None)
+        for type_, symbol in zip(types, symbols, strict=False):
+            if symbol is not None and not is_known_as(symbol, type_, numbers):
+                return None
+            made += (type_,) if symbol is None else (symbol, type_.dtype, *type_.shape[1:])
+    return ((*made, kinds[-1]), numbers) if first == len(opened) else None

@@ -39,7 +39,9 @@ class Cpu:
 
     def upload(self, array: Array) -> Arrays:
         """The array itself, if it is row-major and aligned; else a copy that is."""
-        return self.host.lent(np.require(array, requirements=("C", "A")).reshape(np.shape(array)))
+        if not (array.flags.c_contiguous and array.flags.aligned):
+            array = np.require(array, requirements=("C", "A")).reshape(array.shape)
+        return self.host.lent(array)
 
     def copy(self, array: Array, storage: Any) -> Arrays:
         """A copy in memory that vectors are read from quickly."""
