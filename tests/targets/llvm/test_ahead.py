@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from threading import Event
 from time import monotonic
 from typing import Any
@@ -141,8 +142,9 @@ def test_a_few_kernels_are_not_worth_it(
 
 @pytest.mark.parametrize("answer", [None, CompileError("no"), b"no object"])
 def test_what_is_not_made_ahead_is_made_when_it_is_launched(
-    compiler: Compiler, answer: Any
+    compiler: Compiler, answer: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    monkeypatch.setenv("BRIMSTONE_REPRODUCERS", str(tmp_path))
     compiler.answer = lambda *_: answer
     func = contraction("nn")
     made = step(func)
