@@ -7,7 +7,9 @@ time, however it is shared out. Each begins anew in each round: gradients of wha
 by heart are denormals, with which a core takes longer. One model whose kernels are too small to be
 shared leaves all cores but one to others; of one that is larger all cores do a part, with or
 without others, so there is less to gain; with BRIMSTONE_THREADS=1 all are compared with one core.
-Fails if a thread ends with other weights than it has on its own.
+Both are timed in turns; what is told is the median of the rounds, the least and the most: where the
+cores of a virtual machine are two threads of one core of its host for a while, two do little more
+than one. Fails if a thread ends with other weights than it has on its own.
 """
 
 import argparse
@@ -120,9 +122,10 @@ def main() -> None:
             for _ in range(options.rounds)
         ]
         one, many = (1e6 * median(each) for each in zip(*rounds, strict=True))
+        gains = sorted([alone / together for alone, together in rounds])
         name = f"{'-'.join(map(str, layers))}, batch {batch}"
         print(f"{name:32} one {one:7.1f} µs a step, {options.models} threads {many:7.1f}: "
-              f"{one / many:.2f} times the steps")  # fmt: skip
+              f"{median(gains):.2f} times the steps ({gains[0]:.2f}..{gains[-1]:.2f})")  # fmt: skip
         if not same:
             raise SystemExit("the threads end with other weights")
 
