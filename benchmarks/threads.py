@@ -7,9 +7,9 @@ time, however it is shared out. Each begins anew in each round: gradients of wha
 by heart are denormals, with which a core takes longer. One model whose kernels are too small to be
 shared leaves all cores but one to others; of one that is larger all cores do a part, with or
 without others, so there is less to gain; with BRIMSTONE_THREADS=1 all are compared with one core.
-Both are timed in turns; what is told is the median of the rounds, the least and the most: where the
-cores of a virtual machine are two threads of one core of its host for a while, two do little more
-than one. Fails if a thread ends with other weights than it has on its own.
+Both are timed in turns; what is told is the median of the rounds, the least and the most, which lie
+far apart where others use the machine, too. Fails if a thread ends with other weights than it has
+on its own.
 """
 
 import argparse

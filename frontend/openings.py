@@ -51,7 +51,7 @@ class Openings(Generic[Entry]):
 
     def find(self, given: Arguments) -> Entry | None:
         """What was compiled for such arguments, at their sizes."""
-        for opened in self._ways:
+        for opened in [*self._ways]:  # another thread may add one
             if len(opened) == len(given.types):
                 numbers = given.open(opened)
                 entry = None if numbers is None else self._entries.get(given.kind)
@@ -63,7 +63,7 @@ class Openings(Generic[Entry]):
     def learn(self, given: Arguments, kinds: Kinds) -> None:
         """Expect arguments like these on the quick way, where they are of these kinds."""
         given.close()
-        for opened in self._ways:
+        for opened in [*self._ways]:  # another thread may add one
             known = _with_symbols(kinds, opened)
             if known is not None and given.open(opened) is not None:
                 entry = self._entries.get(given.kind)
@@ -73,7 +73,7 @@ class Openings(Generic[Entry]):
 
     def find_quick(self, kinds: Kinds) -> Entry | None:
         """What was compiled for arguments of these kinds, which were learned, at their sizes."""
-        for opened in self._ways:
+        for opened in [*self._ways]:  # another thread may add one
             known = _with_symbols(kinds, opened)
             entry = None if known is None else self._quick.get(known[0])
             if known is not None and entry is not None:

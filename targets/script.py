@@ -59,7 +59,7 @@ class Act(NamedTuple):
 
 Place = tuple[int, int, int]
 """A slot that holds an address: the slot, the number of the address, and how many bytes behind it.
-There are hundreds, and a tuple with names takes ten times as long to make."""
+There are hundreds, and a tuple with names takes five times as long to make."""
 
 
 class Move(NamedTuple):

@@ -48,7 +48,7 @@ def is_native(preparation: "Preparation", op: Op, trips: Trips | None = None) ->
 def _is_region(preparation: "Preparation", region: Block, trips: Trips) -> bool:
     """Whether the native core can do what a region does, which lets go of the memory that it takes:
     each time that it is run, it takes the same."""
-    ops = [*preparation.flat(region)]
+    ops = preparation.flat(region)
     made = {op.array for op in ops if isinstance(op, step.Allocate)}
     freed = {op.array for op in ops if isinstance(op, step.Free)}
     return made == freed and all([is_native(preparation, op, trips) for op in ops])

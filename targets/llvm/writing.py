@@ -258,7 +258,7 @@ class Writing:
 
     def _hand(self, values: Iterable[AnyValue]) -> list[Layout | None]:
         """Slots for what a kernel is handed: numbers, and arrays with their sizes and strides."""
-        slots, places, known = self.slots, self.script.places, self._lying
+        slots, known = self.slots, self._lying
         handed: list[Layout | None] = []
         for value in values:
             if (lying := known.get(value)) is None and isinstance(value.type, Scalar):
@@ -266,10 +266,7 @@ class Writing:
                 handed.append(None)
                 continue
             layout, base, strides = lying or self._lie(value)
-            if strides:
-                self.rounds.follow(len(slots), base, strides)
-            else:
-                places.append((len(slots), *base))
+            self._put(len(slots), base, strides)
             slots += layout.slots
             handed.append(layout)
         return handed
@@ -287,6 +284,9 @@ class Writing:
     def place(self, slot: int, value: AnyValue) -> None:
         """Let a slot hold where an array begins."""
         _, base, strides = self._lying.get(value) or self._lie(value)
+        self._put(slot, base, strides)
+
+    def _put(self, slot: int, base: Base, strides: Strides) -> None:
         if strides:
             self.rounds.follow(slot, base, strides)
         else:

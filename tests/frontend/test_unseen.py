@@ -224,42 +224,6 @@ def test_a_batch_may_come_to_have_the_size_of_another_axis() -> None:
     assert len(traced) == 1
 
 
-def test_trees_of_tensors_find_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On the quick way, by the kinds of the trees."""
-    traced: list[int] = []
-
-    @bs.jit
-    def step(state: dict[str, Any], batch: tuple[Any, Any]) -> tuple[dict[str, Any], Any]:
-        traced.append(1)
-        x, wanted = batch
-        off = x @ state["weight"] + state["bias"] - wanted
-        changed = {**state, "weight": state["weight"] - 1e-3 * (x.T @ off), "last": off.sum()}
-        return changed, off
-
-    def batch(count: int, wanted: int | None = None) -> tuple[Any, Any]:
-        return rows(count), (rows(wanted or count)[:, :3] * 2).sync()
-
-    zero = bs.asarray(np.float32(0))
-    state = {"weight": WEIGHT, "bias": bs.zeros(3), "last": zero, "other": zero}
-    weight = WEIGHT.numpy()
-    for count in (6, 7, 4, 3, 7, 2, 1, 1024, 6):
-        state, off = step(state, batch(count))
-        x, wanted = [each.numpy() for each in batch(count)]
-        expected = x @ weight - wanted
-        np.testing.assert_allclose(off.numpy(), expected, rtol=1e-4, atol=1e-4)
-        weight = weight - np.float32(1e-3) * (x.T @ expected)
-    assert len(traced) == 2  # 1 is a fact
-    assert len(step.plans) == 7
-    step.memory(state, batch(7))
-    assert len(step.plans) == 7  # it is the same one, whichever way leads to it
-    with pytest.raises(bs.ShapeError, match="5"):
-        step(state, batch(5, 6))
-    with monkeypatch.context() as patched:
-        patched.delattr(type(step), "_call")  # the other way, on which arguments are taken apart
-        state, off = step(state, batch(9))
-        assert off.shape == (9, 3)
-
-
 def test_a_history_is_kept_at_plain_sizes() -> None:
     weight = bs.ones((4, 2)).requires_grad_()
     f = bs.jit(lambda x: (x @ weight).mean())
