@@ -43,7 +43,7 @@ def build(funcs: Mapping[str, Func], cache: Cache | None = None) -> dict[str, An
 def object_ahead(func: Func, name: str, cache: Cache | None = None) -> bytes | None:
     """The object of a kernel that nobody waits for: from the cache, or of a helper that has nothing
     else to do; None if there is none of either, or it is refused."""
-    machine, cache = host(), cache or default_cache()
+    machine, cache = host(), (cache or default_cache()).unheard()
     key = key_of(f"{name} {sources()}", machine)
     found = cache.get(key)
     if found is not None:

@@ -19,8 +19,9 @@ from ...passes.collector import collector_paused
 from ...passes.forks import held_across_forks
 from ...passes.past_caches import past_caches, through_caches
 from ..notes import NOTES
-from .build import build, linked, object_ahead
+from .build import build, object_ahead
 from .kernel import Kernel
+from .load import load
 from .naming import name_of
 from .sharing import chunks_of, effort_of
 
@@ -109,8 +110,8 @@ class Code:
         alike = name_of(func)
         yield
         if alike not in _KNOWN and (made := object_ahead(func, alike)) is not None:
-            with _LOCK, suppress(IRError):  # who launches it will be told
-                _KNOWN.update(linked({alike: made}, [], {alike: func}))
+            with _LOCK, suppress(RuntimeError):  # who launches it will be told
+                _KNOWN.update(load([made], [alike]))
             yield
         found = _KNOWN.get(alike)
         if found is not None:

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from errno import ENOSPC
 from pathlib import Path
 from threading import Event
 from time import monotonic
@@ -140,11 +141,34 @@ def test_a_few_kernels_are_not_worth_it(
     assert not compiler.asked
 
 
+def test_a_full_disk_does_not_stop_it(
+    compiler: Compiler, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    func = contraction("nn")
+    made = step(func)
+    check(made, func, PRODUCT)
+    disk = build.Cache(tmp_path)
+    monkeypatch.setattr(build, "default_cache", lambda: disk)
+
+    def full(*given: Any) -> None:
+        raise OSError(ENOSPC, "no space")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", full)
+        check(made, func, PRODUCT)
+        module.ahead().wait()  # its thread would end with an error that fails this test
+    assert len(compiler.asked) > 1
+    assert disk.held() == (0, 0)
+    monkeypatch.setattr(code, "build", nobody)
+    for sizes in OTHERS:
+        check(made, func, sizes)
+
+
 @pytest.mark.parametrize("answer", [None, CompileError("no"), b"no object"])
 def test_what_is_not_made_ahead_is_made_when_it_is_launched(
     compiler: Compiler, answer: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("BRIMSTONE_REPRODUCERS", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
     compiler.answer = lambda *_: answer
     func = contraction("nn")
     made = step(func)
@@ -152,6 +176,7 @@ def test_what_is_not_made_ahead_is_made_when_it_is_launched(
         check(made, func, sizes)
         module.ahead().wait()
     assert compiler.asked
+    assert not os.listdir(tmp_path)  # nobody has launched what cannot be loaded
 
 
 def test_results_that_may_become_large(compiler: Compiler, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,6 +83,25 @@ def test_a_disk_that_cannot_be_written_is_one_warning(
     assert len(warned) == 1
 
 
+def test_trouble_that_nobody_waits_for_is_told_to_who_does(
+    cache: Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*arguments: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", refuse)
+        cache.unheard().put(KEY, b"code")  # a warning would be an error here
+    assert cache.get(KEY) is None
+    cache.put(KEY, b"code")
+    stored(cache).write_bytes(b"damaged")
+    assert cache.unheard().get(KEY) is None
+    cache.put(KEY, b"code")
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.warns(CacheWarning, match=os.strerror(errno.ENOSPC)):
+        cache.put(OTHER, b"code")
+
+
 def test_a_folder_that_is_none_is_one_warning(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     cache = Cache(tmp_path / "file" / "objects")
