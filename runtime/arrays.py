@@ -18,7 +18,7 @@ import numpy as np
 
 from ..ir.payloads import Array
 from ..targets.script import Donated, Form, NoMemory
-from .native import State, core, ffi
+from .native import State, address_of, core, ffi, peek
 from .scripts import error_of, stopped
 from .streams import leave_behind
 
@@ -74,8 +74,9 @@ class Arrays(Sequence["Arrays"]):
     def array(self) -> Array:
         """The contents, which nobody may change, of one that is alone, when it is computed."""
         native, (form,) = self.native, self.forms
+        there = peek()(address_of(native))
         try:
-            address = core().brimstone_read(native)
+            address = ffi.cast("void *", there) if there else core().brimstone_read(native)
         except BaseException:
             leave_behind()
             raise
@@ -91,7 +92,7 @@ class Arrays(Sequence["Arrays"]):
         """Where the memory of each begins, computed or not."""
         address, native = core().brimstone_address, self.native
         places = [address(native, place) for place in range(len(self.forms))]
-        return [int(ffi.cast("intptr_t", each)) for each in places]
+        return [address_of(each) for each in places]
 
     def stay(self) -> None:
         """Let nobody write to their memory any more, whoever they are donated to."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ..targets.script import Form, NoMemory, Plan, Result
 from .arrays import Arrays, dropper, gone, lend
-from .native import State, core, ffi
+from .native import State, address_of, core, ffi
 from .scripts import written
 from .streams import Streams, leave_behind
 
@@ -49,7 +49,7 @@ class Call:
         native = core().brimstone_new_program(record)
         if not native:
             raise MemoryError("there is no memory for a program")
-        _HELD[_address(native)] = record, held, plan.held
+        _HELD[address_of(native)] = record, held, plan.held
         # What is called when it dies has no code of Python: an interrupt that came in it would be
         # lost, and with it what the core still reads.
         self._native = ffi.gc(native, _ENDING.append)
@@ -125,15 +125,11 @@ def end_programs() -> None:
     for _ in range(len(_ENDING)):
         with suppress(IndexError):  # another thread is at it, too
             native = _ENDING.popleft()
-            address = _address(native)
+            address = address_of(native)
             held = _HELD.pop(address)
             if not core().brimstone_end_program(native):
                 _HELD[address] = held
                 _ENDING.append(native)
-
-
-def _address(native: Any) -> int:
-    return int(ffi.cast("intptr_t", native))
 
 
 def _record(plan: Plan) -> tuple[Any, Any]:

@@ -1,13 +1,14 @@
 """The native core, opened through cffi.
 
 In: the installed shared library, and `declared.py`, which is what `native/brimstone.h` says of it.
-Out: `core()`, an object with the header's functions as methods. This never builds anything, and
-never looks outside the installed package.
+Out: `core()`, an object with the header's functions as methods; and `peek()`, one of them for those
+who keep Python's lock. This never builds anything, and never looks outside the installed package.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from ctypes import PyDLL, c_void_p
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
@@ -122,6 +123,23 @@ class Core(Protocol):
 def core() -> Core:
     """The loaded library, which the first call opens."""
     return cast(Core, ffi.dlopen(str(library_path())))
+
+
+@cache
+def peek() -> Callable[[int], int | None]:
+    """`brimstone_peek`, from an address to one, with Python's lock held.
+
+    cffi lets go of that lock at each call, and then another thread may take it: who only looks
+    whether something is there would have to wait for it again.
+    """
+    made = PyDLL(str(library_path())).brimstone_peek
+    made.argtypes, made.restype = (c_void_p,), c_void_p
+    return cast("Callable[[int], int | None]", made)
+
+
+def address_of(pointer: FFI.CData) -> int:
+    """Where something lies that the library knows by a pointer."""
+    return int(ffi.cast("intptr_t", pointer))
 
 
 def library_path() -> Path:

@@ -195,6 +195,9 @@ BRIMSTONE_API int32_t brimstone_wait(brimstone_arrays *arrays);
  * computed yet, or cannot be. */
 BRIMSTONE_API void *brimstone_read(brimstone_arrays *arrays);
 
+/* The same for those who may not wait: NULL if it is not computed yet, too. It waits for no lock. */
+BRIMSTONE_API void *brimstone_peek(brimstone_arrays *arrays);
+
 /* Why the first array that could not be computed was not. */
 BRIMSTONE_API brimstone_failure brimstone_why(brimstone_arrays *arrays);
 

@@ -127,6 +127,11 @@ void *brimstone_read(brimstone_arrays *arrays) {
     return is_there ? brimstone_address(arrays, 0) : nullptr;
 }
 
+void *brimstone_peek(brimstone_arrays *arrays) {
+    const bool is_there = brimstone::are_ready(arrays) && brimstone_lend(arrays);
+    return is_there ? brimstone_address(arrays, 0) : nullptr;
+}
+
 brimstone_failure brimstone_why(brimstone_arrays *arrays) {
     for (Array *array : arrays->items())
         if (array->state.load(std::memory_order_acquire) == State::FAILED)

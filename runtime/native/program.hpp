@@ -89,6 +89,12 @@ class Program {
         late_.store(at_once ? 0 : later, std::memory_order_relaxed);
     }
     void go_on_without() noexcept { late_.store(OFTEN_LATE, std::memory_order_relaxed); }
+    // Whether he need not be asked again this time: of some calls one is left to who waits, whose
+    // time tells.
+    bool is_surely_awaited() noexcept {
+        return late_.load(std::memory_order_relaxed) == 0 &&
+               sure_.fetch_add(1, std::memory_order_relaxed) % ASKED_AGAIN != 0;
+    }
 
   private:
     Task *task() noexcept;
@@ -103,12 +109,14 @@ class Program {
     void put_back(Task &task) noexcept;
 
     static constexpr int UNKNOWN = -1, OFTEN_LATE = 2;
+    static constexpr uint32_t ASKED_AGAIN = 16;
 
     const brimstone_plan &plan_;
     const int64_t bytes_;
     Task *unused_ = nullptr;
     int64_t under_way_ = 0;
     std::atomic<int> late_ = UNKNOWN;  // so many times in turn
+    std::atomic<uint32_t> sure_ = 0;   // calls of one who was not
 };
 
 // Nobody begins or ends a task between the two, as it must be when a process forks.

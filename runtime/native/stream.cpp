@@ -118,18 +118,25 @@ void Stream::push(Task &task) noexcept {
     ++count_;
     bytes_ += task.program.bytes();
     if (running_) return;
-    const int64_t little = pool_.threads() > 1 ? LITTLE : LONG;
-    const bool at_once = count_ == 1 && task.program.plan().work < little && task.can_begin();
+    bool at_once = false;
     if (first_ != &task) {
         first_->program.go_on_without();
         awaits_ = false;
-    } else if (!at_once && task.program.is_awaited(awaits_)) {
-        return;
+    } else {
+        at_once = is_for_now(task);
+        if (!at_once && task.program.is_awaited(awaits_)) return;
     }
     if (at_once || !call_runner()) {
         const Time end = at_once ? pushed_ + PATIENCE : Time::max();
         run_tasks(lock, end, [] { return false; });
     }
+}
+
+// Whether who asks for the only task does it himself: it is little, or he would wait for it next.
+bool Stream::is_for_now(const Task &task) const noexcept {
+    const int64_t work = task.program.plan().work;
+    if (work > LONG || !task.can_begin()) return false;
+    return work < LITTLE || pool_.threads() == 1 || task.program.is_surely_awaited();
 }
 
 // Tasks are done one after the other, so that one piece of memory is enough for those that wait. At

@@ -7,7 +7,8 @@
 // sleeps while there is nothing to do. Who waits for an array runs what is before it himself,
 // unless the runner is at it, or it would take so long that nobody could stop him. A runner that is
 // woken for nothing takes a core from the pool: for a program whose results are wanted at once, it
-// is not called before something else is asked for.
+// is not called before something else is asked for. Who has always wanted them at once does it all
+// himself when he asks, but now and then, to see whether he still does.
 #pragma once
 
 #include <atomic>
@@ -64,6 +65,7 @@ class Stream {
     bool wait_until(Condition holds, bool for_results = true) noexcept;
     template <typename Condition>
     void run_tasks(Lock &lock, Time end, Condition enough) noexcept;
+    bool is_for_now(const Task &task) const noexcept;
     void forsake() noexcept;
     void drop_arena() noexcept;
     void finish(Lock &lock, Task &task) noexcept;

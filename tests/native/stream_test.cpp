@@ -62,86 +62,6 @@ void test_asking_takes_no_time() {
     settle(program);
 }
 
-bool is_pending(brimstone_arrays *arrays) {
-    return arrays->items()[0]->state.load() == State::PENDING;
-}
-
-// A call that nobody begins, as those before it were waited for at once; a runner that was called
-// for one of those may come late, and find another.
-brimstone_arrays *call_later(Stream &stream, Program &program) {
-    for (;;) {
-        while (!program.is_awaited()) check(number(call(stream, program, zeros())) == 1);
-        brimstone_arrays *made = call(stream, program, zeros());
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-        if (is_pending(made)) return made;
-        check(number(made) == 1);
-    }
-}
-
-// What is wanted at once is left to who wants it, until he waits no more, or asks for more, or goes.
-void test_what_is_wanted_at_once_waits_for_that() {
-    Pool pool(2);
-    Stream &stream = *open_stream(pool);
-    const Adding adding(1, 0, MUCH);
-    Program program(adding.plan);
-    check(!program.is_awaited());
-    check(number(call_later(stream, program)) == 1);
-    check(program.is_awaited());  // who is late once may have had to wait for a core
-    check(number(call_later(stream, program)) == 1);
-    check(!program.is_awaited());
-    brimstone_arrays *begun = call(stream, program, zeros());
-    while (is_pending(begun)) std::this_thread::yield();
-    check(number(begun) == 1);
-
-    brimstone_arrays *first = call_later(stream, program);
-    brimstone_arrays *second = call(stream, program, again(first));
-    while (is_pending(second)) std::this_thread::yield();
-    check(number(second) == 2);
-    leave(first);
-
-    leave(call_later(stream, program));
-    close_stream(&stream);
-    settle(program);
-}
-
-void test_who_is_late_twice_in_turn_is_not_waited_for() {
-    const Adding adding(1, 0, MUCH);
-    Program program(adding.plan);
-    program.await(false);
-    check(!program.is_awaited(true));  // known from the first time on
-    program.await(true);
-    for (const bool expected : {true, false, false}) {
-        program.await(false);
-        check(program.is_awaited() == expected);
-    }
-    program.await(true);
-    check(program.is_awaited());
-    program.go_on_without();
-    check(!program.is_awaited());
-}
-
-// What is called for the first time is taken for what was called before; a runner that was called
-// for that may come late here, too.
-void test_the_first_call_is_like_the_one_before() {
-    Pool pool(2);
-    Stream &stream = *open_stream(pool);
-    const Adding adding(1, 0, MUCH);
-    Program known(adding.plan);
-    for (bool was_left = false; !was_left;) {
-        Program unknown(adding.plan);
-        check(!unknown.is_awaited() && unknown.is_awaited(true));
-        while (!known.is_awaited()) check(number(call(stream, known, zeros())) == 1);
-        check(number(call(stream, known, zeros())) == 1);
-        brimstone_arrays *made = call(stream, unknown, zeros());
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-        was_left = is_pending(made);
-        check(number(made) == 1);
-        settle(unknown);
-    }
-    close_stream(&stream);
-    settle(known);
-}
-
 // The arrays of one stream are computed on another one, and the other way round.
 void test_across_streams() {
     Pool pool(2);
@@ -371,9 +291,6 @@ int main() {
     test_one_after_the_other(1);
     test_one_after_the_other(3);
     test_asking_takes_no_time();
-    test_what_is_wanted_at_once_waits_for_that();
-    test_who_is_late_twice_in_turn_is_not_waited_for();
-    test_the_first_call_is_like_the_one_before();
     test_across_streams();
     test_no_memory();
     test_no_memory_changes_nothing();

@@ -10,6 +10,7 @@ import pytest
 
 import brimstone as bs
 from brimstone.ir.dtypes import DType, bf16, f32, i8
+from brimstone.runtime import arrays
 from brimstone.runtime.arrays import empty, lent, use
 from brimstone.runtime.host import shared_host
 from brimstone.runtime.native import core
@@ -42,6 +43,21 @@ def test_what_a_user_hands_over_is_copied_to_where_vectors_are_read_quickly() ->
     given[:] = 0
     assert copied.tolist() == [*range(1, SIZE + 1)]
     assert not copied.flags.writeable
+
+
+def test_what_is_computed_is_read_without_letting_others_have_the_lock(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with bs.device("cpu"):
+        computed = (bs.ones((3,)) + 1).sync()
+
+        def nobody() -> Any:
+            raise AssertionError("cffi would let go of the lock")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(arrays, "core", nobody)
+            values = computed.numpy()
+        assert values.tolist() == [2, 2, 2]
 
 
 def test_a_dead_array_hands_its_memory_on() -> None:
