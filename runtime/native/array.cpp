@@ -173,7 +173,7 @@ void *const *are_returned() noexcept {
 brimstone_arrays *new_arrays(int64_t count, Stream *stream, bool are_seen) noexcept {
     void *block = blocks().take(bytes_of(count));
     if (!block) return nullptr;
-    auto *made = new (block) brimstone_arrays{1, false, false, are_seen, count, stream};
+    auto *made = new (block) brimstone_arrays{1, false, false, are_seen, 0, count, stream};
     std::ranges::fill(made->items(), nullptr);
     return made;
 }
@@ -225,6 +225,7 @@ bool deal(brimstone_arrays *arrays, std::span<const int64_t> counts,
     for (size_t i = 0; i < counts.size(); ++i) {
         dealt[i]->are_taken.store(arrays->are_taken.load(std::memory_order_acquire));
         dealt[i]->are_ready.store(arrays->are_ready.load(std::memory_order_acquire));
+        dealt[i]->call = arrays->call;
         for (size_t place = 0; place < static_cast<size_t>(counts[i]); ++place, ++next) {
             dealt[i]->put(place, *next);
             if (are_alone)

@@ -86,6 +86,7 @@ struct brimstone_arrays {
     std::atomic<bool> are_ready;  // if it says so; if not, they may still be
     std::atomic<bool> are_taken;  // one of them is, whoever asks through these
     bool are_seen;
+    uint32_t call;  // on that stream, the one that made them; 0 if none did
     int64_t count;
     brimstone::Stream *stream;  // on which all of them are computed, if it is one
 

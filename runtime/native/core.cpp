@@ -42,6 +42,13 @@ brimstone::Stream &stream_of(brimstone_stream *stream) {
     return *reinterpret_cast<brimstone::Stream *>(stream);
 }
 
+// Whether all are there; who asks reads them then.
+bool are_there(brimstone_arrays *arrays) {
+    if (!brimstone::are_ready(arrays)) return false;
+    if (arrays->stream) arrays->stream->note_reading(arrays->call);
+    return true;
+}
+
 }  // namespace
 
 const char *brimstone_version(void) { return BRIMSTONE_VERSION; }
@@ -98,6 +105,7 @@ brimstone_arrays *brimstone_part(brimstone_arrays *arrays, int64_t begin, int64_
         made->put(static_cast<size_t>(i - begin), array);
     }
     made->are_taken.store(are_taken, std::memory_order_release);
+    made->call = arrays->call;
     return made;
 }
 
@@ -108,7 +116,7 @@ void *brimstone_address(brimstone_arrays *arrays, int64_t index) {
 }
 
 int32_t brimstone_wait(brimstone_arrays *arrays) {
-    if (brimstone::are_ready(arrays)) return BRIMSTONE_READY;
+    if (are_there(arrays)) return BRIMSTONE_READY;
     for (Array *array : arrays->items()) {
         State state = array->state.load(std::memory_order_acquire);
         if (state == State::PENDING) {
@@ -128,7 +136,7 @@ void *brimstone_read(brimstone_arrays *arrays) {
 }
 
 void *brimstone_peek(brimstone_arrays *arrays) {
-    const bool is_there = brimstone::are_ready(arrays) && brimstone_lend(arrays);
+    const bool is_there = are_there(arrays) && brimstone_lend(arrays);
     return is_there ? brimstone_address(arrays, 0) : nullptr;
 }
 
@@ -140,7 +148,11 @@ brimstone_failure brimstone_why(brimstone_arrays *arrays) {
 }
 
 brimstone_program *brimstone_new_program(const brimstone_plan *plan) {
-    return new (std::nothrow) brimstone_program(*plan);
+    try {
+        return new brimstone_program(*plan);
+    } catch (const std::bad_alloc &) {
+        return nullptr;
+    }
 }
 
 int32_t brimstone_end_program(brimstone_program *program) {

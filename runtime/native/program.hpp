@@ -5,13 +5,13 @@
 // Never: memory that is missing when a task is under way, but what kernels need while they run.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "array.hpp"
 #include "brimstone.h"
+#include "haste.hpp"
 #include "pool.hpp"
 #include "script.hpp"
 
@@ -77,24 +77,8 @@ class Program {
     void end(Task &task) noexcept;
     bool under_way() const noexcept;
 
-    // Whether who calls it wants its results at once, as he did not long ago: that he is late once
-    // may be because he had to wait for a core. Of what is called for the first time, a guess.
-    bool is_awaited(bool guess = false) const noexcept {
-        const int late = late_.load(std::memory_order_relaxed);
-        return late == UNKNOWN ? guess : late < OFTEN_LATE;
-    }
-    void await(bool at_once) noexcept {
-        const int late = late_.load(std::memory_order_relaxed);
-        const int later = late == UNKNOWN ? OFTEN_LATE : std::min(late + 1, OFTEN_LATE);
-        late_.store(at_once ? 0 : later, std::memory_order_relaxed);
-    }
-    void go_on_without() noexcept { late_.store(OFTEN_LATE, std::memory_order_relaxed); }
-    // Whether he need not be asked again this time: of some calls one is left to who waits, whose
-    // time tells.
-    bool is_surely_awaited() noexcept {
-        return late_.load(std::memory_order_relaxed) == 0 &&
-               sure_.fetch_add(1, std::memory_order_relaxed) % ASKED_AGAIN != 0;
-    }
+    // That of who calls it; a stream may remember it for longer than there is a program.
+    const std::shared_ptr<Haste> &haste() const noexcept { return haste_; }
 
   private:
     Task *task() noexcept;
@@ -108,15 +92,11 @@ class Program {
                   Stream *stream) noexcept;
     void put_back(Task &task) noexcept;
 
-    static constexpr int UNKNOWN = -1, OFTEN_LATE = 2;
-    static constexpr uint32_t ASKED_AGAIN = 16;
-
     const brimstone_plan &plan_;
     const int64_t bytes_;
     Task *unused_ = nullptr;
     int64_t under_way_ = 0;
-    std::atomic<int> late_ = UNKNOWN;  // so many times in turn
-    std::atomic<uint32_t> sure_ = 0;   // calls of one who was not
+    const std::shared_ptr<Haste> haste_ = std::make_shared<Haste>();
 };
 
 // Nobody begins or ends a task between the two, as it must be when a process forks.

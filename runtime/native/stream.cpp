@@ -23,6 +23,8 @@ constexpr int64_t LITTLE = int64_t{16} << 20;
 constexpr int64_t LONG = int64_t{256} << 20;
 // Results that are wanted after this time are not wanted at once.
 constexpr auto AT_ONCE = std::chrono::microseconds(100);
+// The same where they were computed just before: what the caller needs is not in the caches then.
+constexpr auto THEN_AT_ONCE = std::chrono::microseconds(200);
 // In place of an action, in events.
 constexpr int64_t CALL = -1;
 // So much memory is asked for as it is, and not for twice as much.
@@ -92,7 +94,8 @@ bool Stream::wait_until(Condition holds, bool for_results) noexcept {
     const Time now = Clock::now(), end = now + PATIENCE;
     if (for_results && first_ && pushed_ != Time()) {
         awaits_ = now - std::exchange(pushed_, Time()) < AT_ONCE;
-        last_->program.await(awaits_);
+        last_->program.haste()->wanted(awaits_);
+        answered_ = nullptr;
     }
     do {
         const bool is_long = first_ && first_->program.plan().work > LONG;
@@ -113,6 +116,8 @@ void Stream::push(Task &task) noexcept {
     pushed_ = Clock::now();
     if (recording()) task.asked = pushed_;
     task.next = nullptr;
+    learn();
+    task.results->call = ++calls_;
     (first_ ? last_->next : first_) = &task;
     last_ = &task;
     ++count_;
@@ -120,23 +125,45 @@ void Stream::push(Task &task) noexcept {
     if (running_) return;
     bool at_once = false;
     if (first_ != &task) {
-        first_->program.go_on_without();
+        first_->program.haste()->went_on_without();
         awaits_ = false;
     } else {
         at_once = is_for_now(task);
-        if (!at_once && task.program.is_awaited(awaits_)) return;
+        if (!at_once && task.program.haste()->awaits(awaits_)) return;
     }
     if (at_once || !call_runner()) {
         const Time end = at_once ? pushed_ + PATIENCE : Time::max();
         run_tasks(lock, end, [] { return false; });
     }
+    if (answered_) answer_ = Clock::now();
 }
 
 // Whether who asks for the only task does it himself: it is little, or he would wait for it next.
-bool Stream::is_for_now(const Task &task) const noexcept {
+bool Stream::is_for_now(const Task &task) noexcept {
     const int64_t work = task.program.plan().work;
     if (work > LONG || !task.can_begin()) return false;
-    return work < LITTLE || pool_.threads() == 1 || task.program.is_surely_awaited();
+    if (work < LITTLE || pool_.threads() == 1) return true;
+    if (!task.program.haste()->surely_awaits()) return false;
+    answered_ = task.program.haste();
+    return true;
+}
+
+// From what became of the results that were there when the last call returned.
+void Stream::learn() noexcept {
+    const Time::rep reading = reading_.exchange(0, std::memory_order_relaxed);
+    const std::shared_ptr<Haste> answered = std::move(answered_);
+    if (!answered) return;
+    awaits_ = reading != 0 && Time(Time::duration(reading)) - answer_ < THEN_AT_ONCE;
+    if (reading == 0)
+        answered->went_on_without();
+    else
+        answered->wanted(awaits_);
+}
+
+void Stream::note_reading(uint32_t call) noexcept {
+    if (call != calls_.load(std::memory_order_relaxed) || reading_.load(std::memory_order_relaxed))
+        return;
+    reading_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
 }
 
 // Tasks are done one after the other, so that one piece of memory is enough for those that wait. At

@@ -8,14 +8,16 @@
 // unless the runner is at it, or it would take so long that nobody could stop him. A runner that is
 // woken for nothing takes a core from the pool: for a program whose results are wanted at once, it
 // is not called before something else is asked for. Who has always wanted them at once does it all
-// himself when he asks, but now and then, to see whether he still does.
+// himself when he asks, until he reads what he got late, or not at all before he asks again.
 #pragma once
 
 #include <atomic>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 
 #include "array.hpp"
+#include "haste.hpp"
 #include "pool.hpp"
 #include "program.hpp"
 #include "script.hpp"
@@ -33,6 +35,8 @@ class Stream {
     bool wait(const Array &array) noexcept;
     bool wait_for_all() noexcept;
     void push(Task &task) noexcept;
+    // Somebody reads what a call has made, and need not wait for it.
+    void note_reading(uint32_t call) noexcept;
     // Memory of so many bytes that tasks use one after the other, held for one of them; a null
     // pointer if there is none. It is let go of if the task is not pushed after all.
     Array *reserve(int64_t bytes) noexcept;
@@ -65,7 +69,8 @@ class Stream {
     bool wait_until(Condition holds, bool for_results = true) noexcept;
     template <typename Condition>
     void run_tasks(Lock &lock, Time end, Condition enough) noexcept;
-    bool is_for_now(const Task &task) const noexcept;
+    void learn() noexcept;
+    bool is_for_now(const Task &task) noexcept;
     void forsake() noexcept;
     void drop_arena() noexcept;
     void finish(Lock &lock, Task &task) noexcept;
@@ -82,6 +87,10 @@ class Stream {
     Array *arena_ = nullptr;  // of the tasks that wait, one after the other
     int64_t count_ = 0, bytes_ = 0;
     bool awaits_ = false;  // results of the last task that was waited for, at once
+    std::atomic<uint32_t> calls_ = 0;     // so many tasks were asked for
+    std::shared_ptr<Haste> answered_;     // if the last one was done at once, as it is awaited
+    Time answer_;                         // when it was
+    std::atomic<Time::rep> reading_ = 0;  // when somebody has read its results; 0 if nobody has
     int waiting_ = 0;
     std::atomic<bool> is_closed_ = false;
     bool running_ = false;  // whether somebody runs tasks

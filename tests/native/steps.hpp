@@ -101,8 +101,11 @@ inline brimstone_arrays *call(Stream &stream, Program &program, brimstone_arrays
     return made;
 }
 
+// What `brimstone_wait` does, until it is there.
 inline State wait(const brimstone_arrays *arrays) {
     const Array &array = *const_cast<brimstone_arrays *>(arrays)->items()[0];
+    if (array.stream && array.state.load() == State::READY)
+        array.stream->note_reading(arrays->call);
     while (array.state.load() == State::PENDING) array.stream->wait(array);
     return array.state.load();
 }

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 import brimstone as bs
+from brimstone.frontend.force import buffer_of
 from brimstone.runtime.arrays import Use, use
+from brimstone.runtime.native import address_of, peek
 
 SIZE = 700
 """Of matrices whose product is too much for the caller to do by himself."""
@@ -184,6 +186,23 @@ def test_the_call_after_one_that_was_read_finds_its_memory() -> None:
         state, last = step(state, x)
         float(last)
     assert settled().asked - asked < 8  # and not for each of what it is given and makes
+
+
+@pytest.mark.parametrize("more", [(), ("argument",), ("view",), ("result",)], ids=str)
+def test_what_is_read_at_once_each_time_is_there_when_the_call_returns(more: Any) -> None:
+    """Whatever is returned along."""
+
+    @bs.jit
+    def step(x: Any, y: Any) -> Any:
+        along = {"argument": y, "view": bs.reshape(y, (-1,)), "result": x + y}
+        return bs.sum(x @ y), [along[each] for each in more]
+
+    first, there = matrix(0), 0
+    for _ in range(60):
+        found, _ = step(first, first)
+        there += peek()(address_of(buffer_of(found.node).native)) is not None
+        found.item()
+    assert there > 30  # not all, as a thread may have no core
 
 
 def test_a_leaf_keeps_no_others() -> None:
