@@ -77,7 +77,7 @@ class Program {
     void end(Task &task) noexcept;
     bool under_way() const noexcept;
 
-    // That of who calls it; a stream may remember it for longer than there is a program.
+    // Of those who call it; a stream may remember it for longer than there is a program.
     const std::shared_ptr<Haste> &haste() const noexcept { return haste_; }
 
   private:

@@ -7,8 +7,8 @@
 // sleeps while there is nothing to do. Who waits for an array runs what is before it himself,
 // unless the runner is at it, or it would take so long that nobody could stop him. A runner that is
 // woken for nothing takes a core from the pool: for a program whose results are wanted at once, it
-// is not called before something else is asked for. Who has always wanted them at once does it all
-// himself when he asks, until he reads what he got late, or not at all before he asks again.
+// is not called before something else is asked for. Who has wanted them at once several times in turn
+// does it all himself when he asks, until he reads what he got late, or not before he asks again.
 #pragma once
 
 #include <atomic>
@@ -87,9 +87,9 @@ class Stream {
     Array *arena_ = nullptr;  // of the tasks that wait, one after the other
     int64_t count_ = 0, bytes_ = 0;
     bool awaits_ = false;  // results of the last task that was waited for, at once
-    std::atomic<uint32_t> calls_ = 0;     // so many tasks were asked for
-    std::shared_ptr<Haste> answered_;     // if the last one was done at once, as it is awaited
-    Time answer_;                         // when it was
+    std::atomic<uint32_t> calls_ = 0;     // the number of the last task
+    std::shared_ptr<Haste> answered_;     // its program's, if it was done as it was surely awaited
+    Time answer_;                         // when it was done
     std::atomic<Time::rep> reading_ = 0;  // when somebody has read its results; 0 if nobody has
     int waiting_ = 0;
     std::atomic<bool> is_closed_ = false;
