@@ -23,6 +23,7 @@ import brimstone as bs
 from brimstone.frontend.recording import gather
 from brimstone.targets import dealt
 
+Pairs = list[tuple[Any, Any]]
 Row = tuple[Callable[[], float], float | None]
 LEAVES = 150
 KERNELS = 1000
@@ -41,6 +42,8 @@ BUDGETS = {
     "the same, new tensors each call": 60.0,
     "step of 1,000 small kernels": 150.0,
     "step of 150 parameters, enqueued": 12.0,
+    "the same, a list": 12.0,
+    "the same, a number by name": 15.0,
 }
 
 
@@ -91,7 +94,7 @@ def ours() -> dict[str, Callable[[], float]]:
         "jit call, 1 argument": lambda: once(lambda: one(x), 1000),
         **tree_rows(bs.jit(lambda parameters: parameters), lambda: bs.ones((2, 2)).sync(), idle),
         "step of 1,000 small kernels": small_kernels(),
-        "step of 150 parameters, enqueued": descent(bs.jit, on_the_cpu, CALLS),
+        **descents(bs.jit, on_the_cpu, CALLS),
     }
 
 
@@ -116,31 +119,52 @@ def chain(x: Any) -> Any:
 
 
 def descent(
-    jit: Callable[..., Any], put: Callable[[np.ndarray], Any], calls: int
+    jit: Callable[..., Any],
+    put: Callable[[np.ndarray], Any],
+    calls: int,
+    make: Callable[[Pairs], Any] = dict,
+    **named: float,
 ) -> Callable[[], float]:
     """µs per call of a step of gradient descent that carries many small parameters on; at the end
     all of them are read, and must be right."""
-    names = [f"weight {at:03}" for at in range(LEAVES)]
-    slopes = {name: np.full(16, at % 8, np.float32) for at, name in enumerate(names)}
-    start = {name: put(np.arange(16, dtype=np.float32)) for name in names}
-    gradients = jit(lambda tree: tree)({name: put(slopes[name]) for name in names})
+    keys = [f"weight {at:03}" for at in range(LEAVES)] if make is dict else range(LEAVES)
+    slopes = [np.full(16, at % 8, np.float32) for at in range(LEAVES)]
+    start = make([(key, put(np.arange(16, dtype=np.float32))) for key in keys])
+    gradients = make([(key, put(slope)) for key, slope in zip(keys, slopes, strict=True)])
+    gradients = jit(lambda tree: tree)(gradients)
 
     @jit
-    def step(weights: Any, gradients: Any) -> Any:
-        return {name: weights[name] - RATE * gradients[name] for name in weights}
+    def step(weights: Any, gradients: Any, rate: Any = RATE) -> Any:
+        return make([(key, weights[key] - rate * gradients[key]) for key in keys])
 
     def run() -> float:
         weights, seconds = start, list[float]()
         for _ in range(calls):
             since = time.perf_counter()
-            weights = step(weights, gradients)
+            weights = step(weights, gradients, **named)
             seconds.append(time.perf_counter() - since)
-        for name in names:
-            expected = np.arange(16) - calls * RATE * slopes[name]
-            np.testing.assert_array_equal(np.asarray(weights[name]), expected)
+        for key, slope in zip(keys, slopes, strict=True):
+            expected = np.arange(16) - calls * RATE * slope
+            np.testing.assert_array_equal(np.asarray(weights[key]), expected)
         return median(seconds) * 1e6
 
     return run
+
+
+def listed(pairs: Pairs) -> list[Any]:
+    """The values of pairs, whose keys are places."""
+    return [value for _, value in pairs]
+
+
+def descents(
+    jit: Callable[..., Any], put: Callable[[np.ndarray], Any], calls: int
+) -> dict[str, Callable[[], float]]:
+    """The rows of a step of many parameters, kept and given in several ways."""
+    return {
+        "step of 150 parameters, enqueued": descent(jit, put, calls),
+        "the same, a list": descent(jit, put, calls, listed),
+        "the same, a number by name": descent(jit, put, calls, rate=RATE),
+    }
 
 
 def tree_rows(
@@ -187,7 +211,7 @@ def jax_rows() -> dict[str, Callable[[], float]]:
         "record one op": lambda: once(lambda: x + x, 200),
         "jit call, 1 argument": lambda: once(lambda: one(x), 200),
         **tree_rows(jax.jit(lambda tree: tree), lambda: jnp.ones((2, 2)), lambda _: None),
-        "step of 150 parameters, enqueued": descent(jax.jit, jnp.asarray, CALLS // 10),
+        **descents(jax.jit, jnp.asarray, CALLS // 10),
     }
 
 

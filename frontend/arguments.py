@@ -24,14 +24,13 @@ from .dynamic import Dynamic, OpenSizes
 from .errors import ArgumentError, fail
 from .exact import Exact
 from .function import StandIn
-from .functions.common import upload
+from .functions.common import NUMBER_TYPES, copied
 from .handle import Handle
 from .leading import Opened, is_known_as, leading_sizes
-from .node import Node, number_type, robbed
-from .tree import LEAF, flatten, leaves_of
+from .node import Node, leaf, number_type, robbed
+from .tree import LEAF, flatten
 
-NUMBERS = (bool, int, float, complex)
-_NUMBER_TYPES: dict[type, type] = {each: each for each in NUMBERS}
+_ARRAYS = (np.ndarray, np.generic)
 
 
 class Static(Exact):
@@ -50,7 +49,7 @@ class Arguments:
         nodes = [leaf.node if isinstance(leaf, Handle) else None for leaf in self.leaves]
         home = device_of([node for node in nodes if node is not None])
         pairs = zip(nodes, self.leaves, strict=True)
-        found = [dynamic_node(leaf, home) if node is None else node for node, leaf in pairs]
+        found = [_dynamic_node(given, home) if node is None else node for node, given in pairs]
         self.places = [place for place, node in enumerate(found) if node is not None]
         self.nodes = [node for node in found if node is not None]
         self.types: list[TensorType] = [node.type for node in self.nodes]
@@ -60,7 +59,7 @@ class Arguments:
     def numbers(self) -> list[type | None]:
         """For each node the type of the Python number that it was made of, if it was."""
         leaves = self.leaves
-        return [_NUMBER_TYPES.get(type(leaves[place])) for place in self.places]
+        return [number_class(leaves[place]) for place in self.places]
 
     @property
     def kind(self) -> tuple[Any, ...]:
@@ -126,23 +125,43 @@ def bare(value: Any) -> Any:
     return value.value if isinstance(value, Static) else value
 
 
-def dynamic_node(value: Any, device: Device) -> Node | None:
-    """The node of an array or a number, on a device; None for what is no such thing."""
-    if value.__class__ in NUMBERS:
-        dtype = DEFAULTS[value.__class__]
-        try:
-            return upload(np.asarray(value, dtype.dtype), device, "jit")
-        except OverflowError:
-            hint = "mark the argument as static, or give it as a float"
-            fail(ArgumentError, "jit", f"{value} is no {dtype}, as which it goes", hint=hint)
-    return upload(value, device, "jit") if isinstance(value, np.ndarray | np.generic) else None
+def number_class(value: Any) -> type | None:
+    """The class of a Python number; None of anything else."""
+    cls = type(value)
+    return cls if cls in NUMBER_TYPES else None
+
+
+def is_of_host(value: Any) -> bool:
+    """Whether something goes into a function as a tensor, without being one: arrays, numbers."""
+    return value.__class__ in NUMBER_TYPES or isinstance(value, _ARRAYS)
+
+
+def from_host(value: Any, device: Device) -> tuple[TensorType, Any]:
+    """A copy of an array or a number on a device: its type, and its buffer."""
+    if value.__class__ not in NUMBER_TYPES:
+        return copied(value, device, "jit")
+    dtype = DEFAULTS[value.__class__]
+    try:
+        return copied(np.asarray(value, dtype.dtype), device, "jit")
+    except OverflowError:
+        hint = "mark the argument as static, or give it as a float"
+        fail(ArgumentError, "jit", f"{value} is no {dtype}, as which it goes", hint=hint)
+
+
+def _dynamic_node(value: Any, device: Device) -> Node | None:
+    """The node of what goes into a function as a tensor; None of what does not."""
+    if not is_of_host(value):
+        return None
+    type_, buffer = from_host(value, device)
+    return leaf(buffer, type_, device, location=user_line())
 
 
 def give_away(tree: Any, location: Location) -> None:
     """Let nobody read the tensors of a donated argument any more."""
     if donate(tree, location):
         return
-    for each in leaves_of(tree):
+    nothing = list[Any](), LEAF  # of what is given away as a whole, nothing is left to open
+    for each in flatten(tree, lambda part: nothing if donate(part, location) else None)[0]:
         if isinstance(each, Handle):
             robbed(each.node, location)
 
@@ -163,20 +182,26 @@ class Roles:
         self.static, self.static_names = _chosen("static", static, parameters)
         self.donated, self.donated_names = _chosen("donate", donated, parameters)
         _chosen("dynamic", tuple(dynamic), parameters)
+        self.donates = bool(self.donated or self.donated_names)
         self.dynamic = OpenSizes(dynamic) if dynamic else None
-        self.quick = not (self.static or self.static_names or dynamic)
 
     def arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
         """The arguments of a call, taken apart as the roles say."""
         if self.plain:
             return Arguments(args, kwargs)
-        made = Arguments(
-            tuple([Static(v) if at in self.static else v for at, v in enumerate(args)]),
-            {name: Static(v) if name in self.static_names else v for name, v in kwargs.items()},
-        )
+        made = Arguments(*self.marked(args, kwargs))
         if self.dynamic is not None:
             self._open(self.dynamic, made, args, kwargs)
         return made
+
+    def marked(
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments of a call, where static ones say that they are."""
+        return (
+            tuple([Static(v) if at in self.static else v for at, v in enumerate(args)]),
+            {name: Static(v) if name in self.static_names else v for name, v in kwargs.items()},
+        )
 
     def donated_nodes(
         self, given: Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -195,7 +220,7 @@ class Roles:
 
     def give_away(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Let nobody read the tensors of donated arguments any more."""
-        if not (self.donated or self.donated_names):
+        if not self.donates:
             return
         line = user_line(2)  # to look at a frame takes long, and the caller's is no user's
         for place in self.donated:

@@ -21,7 +21,6 @@ from ..ir.payloads import Array as HostArray
 from ..runtime.device import Device, current_device, wait_for_all
 from ..runtime.steps import Plan
 from ..targets.script import Donated
-from .bundle import bundle_of
 from .cuts import cut
 from .errors import (
     DeadTensorError,
@@ -34,6 +33,7 @@ from .errors import (
 )
 from .handle import Handle
 from .history import segment_of
+from .lazy import bundle_of
 from .node import Leaf, Node
 from .outside import line_of_call, step_failure
 from .pending import take

@@ -9,7 +9,7 @@ Never: a value baked in, but those that the function reads from outside when it 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial, update_wrapper
+from functools import cache, partial, update_wrapper
 from typing import Any, NamedTuple
 
 from ..runtime.device import Device, current_device
@@ -95,9 +95,12 @@ class Entry(NamedTuple):
         kind = self.kind
         assert kind is not None
         if sizes or kind.device is not device:
-            types = plain_types(self.types, sizes) if sizes else self.types
-            kind = kind_of(kind.structure, types, device)
+            kind = _kind_at(kind, tuple((sizes or {}).items()), device)
         return maker(kind)
+
+
+Sized = tuple[Entry, "Mapping[str, int] | None"]
+"""What is compiled, and what its open sizes are for one kind of arguments."""
 
 
 class Jitted:
@@ -112,10 +115,9 @@ class Jitted:
         self._entries: dict[Any, Entry] = {}
         self._openings: Openings[Entry] = Openings()
         self._is_plain = self.roles.dynamic is not None
-        self._quick: dict[Any, Entry] = {}
-        self._seen = Quick()
+        self._quick: dict[Any, Sized] = {}
+        self._seen = Quick(self.roles)
         self._surrounded: dict[bool, Jitted] = {}
-        self._donates = bool(self.roles.donated or self.roles.donated_names)
 
     def __get__(self, owner: Any, kind: Any = None) -> Any:
         """A compiled function may be a method, too."""
@@ -124,20 +126,22 @@ class Jitted:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if collected() is not None:
             return self._within(args, kwargs)
-        if self._quick and not kwargs:
+        if self._quick:
             # The quick way, where no argument need be taken apart.
-            key, device, pieces = self._seen.kind(args)
-            entry = self._quick.get(key) or self._reopened(key)
-            if entry is not None:
-                given = entry, pieces, device or current_device(), None
-                return self._run_on(given, args, kwargs) if self._donates else self._run(*given)
+            key, device, pieces = self._seen.kind(args, kwargs)
+            known = self._quick.get(key) or self._reopened(key)
+            if known is not None:
+                (entry, sizes), device = known, device or current_device()
+                if self.roles.donates:
+                    return self._run_on((entry, pieces, device, sizes), args, kwargs)
+                return self._run(entry, pieces, device, sizes)
         return self._call(args, kwargs)
 
-    def _reopened(self, key: Any) -> Entry | None:
+    def _reopened(self, key: Any) -> Sized | None:
         """What is compiled for a kind that differs from a known one in sizes at which the function
         never looked; None if there is no such thing."""
         found = None if key is None else self._openings.find_quick(key)
-        return None if found is None else self._quick.setdefault(key, found)
+        return None if found is None else self._quick.setdefault(key, (found, None))
 
     def _within(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The call where somebody has said something around it, or wants what it leaves: a step for
@@ -168,16 +172,15 @@ class Jitted:
         device = device_of(given.nodes)
         with device:  # where what has none yet goes, whichever is meant around the call
             force(*given.nodes)
-        if self.roles.quick and not kwargs:
-            self._seen.learn(given.structure.children[0].children)
-            key, its_device, pieces = self._seen.kind(args)
-            if key is not None:
-                self._quick.setdefault(key, entry)
-                self._openings.learn(given, key)
-                del given  # what nobody else sees of a tree can be taken over as a whole
-                return self._run_on((entry, pieces, its_device or device, None), args, kwargs)
-        run = entry, [_buffers(given.nodes, device)], device, given.sizes
-        return self._run_on(run, args, kwargs)
+        sizes = given.sizes or None
+        key, its_device, pieces = self._seen.kind(args, kwargs, learning=True)
+        if key is None:
+            run = entry, [_buffers(given.nodes, device)], device, sizes
+            return self._run_on(run, args, kwargs)
+        self._quick.setdefault(key, (entry, sizes))
+        self._openings.learn(given, key)
+        del given  # what nobody else sees of a tree can be taken over as a whole
+        return self._run_on((entry, pieces, its_device or device, sizes), args, kwargs)
 
     def _known(
         self, given: Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -297,7 +300,7 @@ class Jitted:
 
     def _all_entries(self) -> Iterable[Entry]:
         """What is compiled, for one kind of arguments each, whichever way they came."""
-        known = (*self._entries.values(), *self._quick.values())
+        known = (*self._entries.values(), *[entry for entry, _ in self._quick.values()])
         return {id(each): each for each in known}.values()
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
@@ -332,6 +335,12 @@ class Jitted:
 
     def __repr__(self) -> str:
         return f"<jit of {getattr(self.function, '__qualname__', self.function)}>"
+
+
+@cache
+def _kind_at(kind: Kind, sizes: tuple[tuple[str, int], ...], device: Device) -> Kind:
+    """A kind of results, where sizes are these, on a device."""
+    return kind_of(kind.structure, plain_types(kind.types, dict(sizes)), device)
 
 
 def _are_recorded(nodes: Sequence[Node]) -> bool:

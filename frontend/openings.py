@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 from ..ir.dims import Symbol
+from ..ir.types import Tensor as TensorType
 from .arguments import Arguments
 from .bundle import Kind
 from .leading import Opened, is_known_as
@@ -90,11 +91,18 @@ class Openings(Generic[Entry]):
         return found
 
 
+def _types_of(kind: Any) -> tuple[Any, ...]:
+    """The types of the tensors of one kind; that of a number, which has no sizes, is its own."""
+    if isinstance(kind, Kind):
+        return kind.types
+    return (kind,) if isinstance(kind, TensorType | type) else ()
+
+
 def _with_symbols(kinds: Kinds, opened: Sequence[Opened]) -> tuple[Kinds, dict[Symbol, int]] | None:
     """Kinds with symbols in the place of sizes, and what these are; None if they cannot be that."""
     made, numbers, first = list[Any](), dict[Symbol, int](), 0
     for kind in kinds[:-1]:
-        types = kind.types if isinstance(kind, Kind) else (kind,)
+        types = _types_of(kind)
         symbols = opened[first : first + len(types)]
         first += len(types)
         if not any(symbols):
@@ -102,7 +110,8 @@ def _with_symbols(kinds: Kinds, opened: Sequence[Opened]) -> tuple[Kinds, dict[S
             continue
         made.append(kind.structure if isinstance(kind, Kind) else None)
         for type_, symbol in zip(types, symbols, strict=False):
-            if symbol is not None and not is_known_as(symbol, type_, numbers):
+            is_number = isinstance(type_, type)
+            if symbol is not None and (is_number or not is_known_as(symbol, type_, numbers)):
                 return None
             made += (type_,) if symbol is None else (symbol, type_.dtype, *type_.shape[1:])
     return ((*made, kinds[-1]), numbers) if first == len(opened) else None

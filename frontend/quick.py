@@ -1,24 +1,32 @@
-"""The quick way into a compiled function: for computed tensors, and trees of nothing else.
+"""The quick way into a compiled function: for computed tensors, numbers, host arrays, what Python
+reads while tracing, and trees of these.
 
-Comes in: positional arguments as a user gives them. Goes out: a hashable kind of all of them, and
-their buffers, in pieces.
-Never: a tensor kept. Of the trees that a function was given, their structures are remembered, and
-of the tensors the numbers of their nodes: a node has one type for good, and one that loses its
-buffer gets another number.
+Comes in: arguments as a user gives them. Goes out: a hashable kind of all of them, and the buffers
+of the tensors, in pieces; what is equal here is equal where arguments are taken apart as a whole.
+Never: a tensor kept, or a lazy tree looked into. Of the trees that a function was given, their
+structures are remembered, and of the tensors the numbers of their nodes: a node has one type for
+good, and one that loses its buffer gets another number. Python's numbers are kept, the latest for
+each place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from .bundle import Kind, bundle_of, kind_of
+from ..runtime.device import current_device
+from .arguments import Roles, Static, from_host, is_of_host, number_class
+from .bundle import Kind, kind_of
+from .functions.common import NUMBER_TYPES
 from .handle import Handle
+from .lazy import bundle_of
 from .node import Node
 from .readers import reader
-from .tree import LEAF, Structure
+from .tree import LEAF, Structure, container_of, flatten
 
 _TREES_AT_MOST = 4
+_CHILDREN_AT_MOST = 32
+"""Containers of more children are read as a whole, or not the quick way."""
 Found = tuple[Kind, Sequence[Any]]
 Given = tuple[tuple[Any, ...] | None, Any, list[Sequence[Any]]]
 """A kind, a device, buffers in pieces."""
@@ -27,54 +35,153 @@ Given = tuple[tuple[Any, ...] | None, Any, list[Sequence[Any]]]
 class Quick:
     """What one function has been given: for each place, what the latest trees were like."""
 
-    __slots__ = ("_known",)
+    __slots__ = ("_known", "_marked", "_numbers")
 
-    def __init__(self) -> None:
+    def __init__(self, roles: Roles) -> None:
         self._known: dict[int, tuple[_Known, ...]] = {}
+        self._marked = roles.marked if roles.static or roles.static_names else None
+        self._numbers: dict[int, _Number] | None = None if roles.donates else {}
 
-    def learn(self, structures: Sequence[Structure]) -> None:
-        """Expect trees of these structures, one for each positional argument."""
-        for place, structure in enumerate(structures):
-            known = self._known.get(place, ())
-            if structure is not LEAF and all([each.structure is not structure for each in known]):
-                self._known[place] = (_Known(structure), *known)[:_TREES_AT_MOST]
-
-    def kind(self, args: tuple[Any, ...]) -> Given:
+    def kind(
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], learning: bool = False
+    ) -> Given:
         """The kind of the arguments, None where they must be taken apart; their device; and their
-        buffers, in pieces."""
-        kinds: list[Any] = []
-        pieces: list[Sequence[Any]] = []
-        common: Any = None
-        for place, arg in enumerate(args):
-            if issubclass(type(arg), Handle):  # `isinstance` would look into a lazy tree
-                node = arg.node
-                if node.buffer is None or node.tracked:
-                    return None, None, pieces
-                kind, device = node.type, node.device
-                pieces.append((node.buffer,))
-            else:
-                bundle = bundle_of(arg)
-                known = (bundle.kind, bundle.buffers) if bundle else self._found(place, arg)
-                kind, buffers = known
-                if buffers is None:
-                    return None, None, pieces
-                device = kind.device
-                pieces.append(buffers)
-            if device is not common and device is not None:
-                if common is not None:
-                    return None, None, pieces
-                common = device
-            kinds.append(kind)
-        kinds.append(id(common))  # there is one of each name, for good; its own hash takes longer
-        return tuple(kinds), common, pieces
+        buffers, in pieces. With `learning`, trees like theirs are known from now on."""
+        if self._marked is not None:
+            args, kwargs = self._marked(args, kwargs)
+        taken = _Taken(learning)
+        if not self._take(args, taken):
+            return None, None, taken.pieces
+        if kwargs:
+            taken.kinds.append(tuple(kwargs))
+            if not self._take(kwargs.values(), taken):
+                return None, None, taken.pieces
+        if taken.of_host:
+            self._upload(taken.of_host, taken)
+        taken.kinds.append(id(taken.device))  # there is one of each name; its own hash takes longer
+        return tuple(taken.kinds), taken.device, taken.pieces
 
-    def _found(self, place: int, tree: Any) -> Found | tuple[Any, None]:
+    def _take(self, trees: Iterable[Any], taken: _Taken) -> bool:
+        """Put the kinds of trees behind others, and their buffers; whether they have any."""
+        kinds, pieces = taken.kinds, taken.pieces
+        for tree in trees:
+            if issubclass(type(tree), Handle):  # `isinstance` would look into a lazy tree
+                node = tree.node
+                kind, buffer, device = node.type, node.buffer, node.device
+                buffers = None if buffer is None or node.tracked else (buffer,)
+            else:
+                bundle = bundle_of(tree)
+                if bundle is None and self._take_other(tree, taken):
+                    continue
+                if bundle is None:
+                    return False
+                kind, buffers = bundle.kind, bundle.buffers
+                device = kind.device
+            if buffers is None or (device is not taken.device and not taken.goes_to(device)):
+                return False
+            kinds.append(kind)
+            pieces.append(buffers)
+        return True
+
+    def _take_other(self, tree: Any, taken: _Taken) -> bool:
+        """The same for what is neither a tensor nor a lazy tree."""
+        place = len(taken.kinds)
+        found = self._found(place, tree) if place in self._known else None
+        if found is None and is_of_host(tree):
+            return taken.put_off(tree)
+        if found is None and taken.learning:
+            found = self._learned(place, tree)
+        if found is None:
+            return self._take_apart(tree, taken)
+        kind, buffers = found
+        taken.kinds.append(kind)
+        taken.pieces.append(buffers)
+        return taken.goes_to(kind.device)
+
+    def _take_apart(self, tree: Any, taken: _Taken) -> bool:
+        """The same for a container of anything, child by child, and for what Python reads."""
+        cls = dict if isinstance(tree, dict) else tree.__class__
+        container = None if cls is Static else container_of(cls)
+        if container is None:
+            return taken.note(tree if cls is Static else Static(tree))
+        children, static = container.open(tree)
+        if len(children) > _CHILDREN_AT_MOST:
+            return False
+        return taken.note((cls, static, len(children))) and self._take(children, taken)
+
+    def _found(self, place: int, tree: Any) -> Found | None:
         """The kind of a tree that somebody has looked into, and its buffers."""
         for known in self._known.get(place, ()):
             leaves: list[Any] = []
             if known.read(tree, leaves):
-                return known.found(leaves) or (None, None)
-        return None, None
+                return known.found(leaves)
+        return None
+
+    def _learned(self, place: int, tree: Any) -> Found | None:
+        """The same of one to be known from now on."""
+        structure = _structure(tree)
+        if structure is None:
+            return None
+        known = self._known.get(place, ())
+        self._known[place] = (_Known(structure), *known)[:_TREES_AT_MOST]
+        return self._found(place, tree)
+
+    def _upload(self, values: Sequence[tuple[int, int, Any]], taken: _Taken) -> None:
+        """Bring numbers and arrays of the host to where all others are."""
+        device = taken.device = taken.device or current_device()
+        for at, place, value in values:
+            latest = self._numbers.get(at) if self._numbers else None
+            if latest is None or latest.value is not value or latest.device is not device:
+                latest = _Number(value, device, *from_host(value, device))
+                if self._numbers is not None and type(value) in NUMBER_TYPES:
+                    self._numbers[at] = latest
+            taken.kinds[at] = number_class(value) or latest.type
+            taken.pieces[place] = (latest.buffer,)
+
+
+class _Number(NamedTuple):
+    """A number, or an array, and its copy on a device; a number is often the same one again."""
+
+    value: Any
+    device: Any
+    type: Any
+    buffer: Any
+
+
+class _Taken:
+    """What was taken apart of a call so far; `of_host` are numbers and arrays that wait until it is
+    known where they go, with their places."""
+
+    __slots__ = ("device", "kinds", "learning", "of_host", "pieces")
+
+    def __init__(self, learning: bool) -> None:
+        self.kinds: list[Any] = []
+        self.pieces: list[Sequence[Any]] = []
+        self.device: Any = None
+        self.learning = learning
+        self.of_host: tuple[tuple[int, int, Any], ...] = ()
+
+    def goes_to(self, device: Any) -> bool:
+        """Whether all are of this device, too, if there is one."""
+        if self.device is None:
+            self.device = device
+        return device is None or self.device is device
+
+    def note(self, kind: Any) -> bool:
+        """Put the kind of what has no buffer behind others; whether it is a key."""
+        self.kinds.append(kind)
+        try:
+            hash(kind)
+        except TypeError:  # of which taking all apart tells the user
+            return False
+        return True
+
+    def put_off(self, value: Any) -> bool:
+        """Leave a place for a number or an array of the host, until it is known where it goes."""
+        self.of_host = (*self.of_host, (len(self.kinds), len(self.pieces), value))
+        self.kinds.append(None)
+        self.pieces.append(())
+        return True
 
 
 class _Known:
@@ -110,3 +217,19 @@ def _new_kind(structure: Structure, leaves: list[Any]) -> Kind | None:
     if any([node.tracked or node.device is not device for node in nodes]):
         return None
     return kind_of(structure, tuple([node.type for node in nodes]), device)
+
+
+def _structure(tree: Any) -> Structure | None:
+    """The structure of a container of tensors, none of which are in a lazy tree; None of what is
+    anything else."""
+    lazy: list[Any] = []
+
+    def peek(part: Any) -> tuple[list[Any], Structure] | None:
+        if bundle_of(part) is None:
+            return None
+        lazy.append(part)
+        return [], LEAF
+
+    leaves, structure = flatten(tree, peek)
+    are_tensors = all([issubclass(type(leaf), Handle) for leaf in leaves])
+    return structure if structure is not LEAF and are_tensors and not lazy else None

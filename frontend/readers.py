@@ -2,8 +2,9 @@
 
 Comes in: a structure that has been met, then trees that may have it. Goes out: whether a tree has
 it, and if it does, its leaves in order.
-Never: a thing remembered of a tree, so a change to one is seen. What stands in the place of a leaf
-is not looked at: whoever asked knows what leaves he takes, and finds out.
+Never: a thing remembered of a tree, so a change to one is seen, or a lazy one looked into. What
+stands in the place of a leaf is not looked at: whoever asked knows what leaves he takes, and finds
+out.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from functools import cache
 from itertools import chain
 from typing import Any
 
+from .lazy import bundle_of
 from .tree import LEAF, Structure, container_of
 
 Read = Callable[[Any, list[Any]], bool]
@@ -87,8 +89,9 @@ def _dict_opener(structure: Structure) -> Open:
     expected, count = {structure.static}, len(structure.static)
 
     def open(tree: Any) -> Collection[Any] | None:
-        alike = isinstance(tree, dict) and len(tree) == count and tuple(tree) in expected
-        return tree.values() if alike else None
+        if not isinstance(tree, dict) or bundle_of(tree) is not None:
+            return None
+        return tree.values() if len(tree) == count and tuple(tree) in expected else None
 
     return open
 
@@ -99,10 +102,10 @@ def _opener(structure: Structure) -> Open:
 
     def open(tree: Any) -> Collection[Any] | None:
         container = container_of(cls)  # asked anew, since a user may register the class anew
-        if container is None or not isinstance(tree, cls):
+        if container is None or bundle_of(tree) is not None or not isinstance(tree, cls):
             return None
-        children, static = container.open(tree)  # after which a tree made lazily has its class
-        alike = type(tree) is cls and len(children) == count and _is_among(expected, static)
+        children, static = container.open(tree)
+        alike = tree.__class__ is cls and len(children) == count and _is_among(expected, static)
         return children if alike else None
 
     return open

@@ -21,8 +21,7 @@ class DType:
     """One element type; `storage` is the numpy dtype that holds it."""
 
     def __init__(self, name: str, kind: Kind, storage: Any) -> None:
-        self.name, self.kind = name, kind
-        self.storage: np.dtype[Any] = np.dtype(storage)
+        self.name, self.kind, self.storage = name, kind, np.dtype(storage)
         self.itemsize = self.storage.itemsize
         self.bits = 1 if kind is Kind.BOOL else 8 * self.itemsize
 
@@ -64,8 +63,9 @@ NUMBERS = REALS | COMPLEXES
 INEXACT = FLOATS | COMPLEXES
 ALL = NUMBERS | {boolean}
 BY_NAME = {dtype.name: dtype for dtype in sorted(ALL, key=lambda dtype: dtype.name)}
+_OF_NUMPY = {dtype.storage: dtype for dtype in ALL}
 
 
 def of_numpy(storage: Any) -> DType:
     """The dtype that numpy dtype `storage` holds."""
-    return {dtype.storage: dtype for dtype in ALL}[np.dtype(storage)]
+    return _OF_NUMPY[np.dtype(storage)]

@@ -40,7 +40,9 @@ class Plan:
     """A compiled step with the sizes and the numbers it is run with; and whether what it computes
     may fail on account of what it is given."""
 
-    __slots__ = ("device", "executable", "func", "numbers", "refuses", "scalars", "sizes")
+    __slots__ = (
+        "_latest", "device", "executable", "func", "numbers", "refuses", "scalars", "sizes",
+    )  # fmt: skip
 
     def __init__(self, general: Generalised, executable: Executable, device: Device) -> None:
         self.func, self.executable, self.device = general.func, executable, device
@@ -49,12 +51,14 @@ class Plan:
         self.scalars: tuple[Any, ...] = (None,) * len(self.numbers)
         self.scalars = self._scalars(self.sizes)
         self.refuses = any([_refuses(op) for op in self.func.walk()])
+        self._latest: tuple[Any, Mapping[str, int], tuple[Any, ...]] = None, {}, ()
 
     def at(self, sizes: Mapping[str, int]) -> "Plan":
         """The same, where dims that were always symbolic are these."""
         made = copy(self)
         made.sizes = {**sizes, **self.sizes}
         made.scalars = self._scalars(made.sizes)
+        made._latest = None, {}, ()
         return made
 
     def _scalars(self, sizes: Mapping[str, int]) -> tuple[Any, ...]:
@@ -80,8 +84,12 @@ class Plan:
         that were always symbolic."""
         if sizes is None:
             return self.executable((*pieces, self.scalars), self.sizes, counts)
-        known = {**self.sizes, **sizes}
-        return self.executable((*pieces, self._scalars(known)), known, counts)
+        latest, known, scalars = self._latest
+        if latest is not sizes:  # nobody changes what he has given
+            known = {**self.sizes, **sizes}
+            scalars = self._scalars(known)
+            self._latest = sizes, known, scalars
+        return self.executable((*pieces, scalars), known, counts)
 
     def memory(self, sizes: Mapping[str, int]) -> Memory | None:
         """What a run takes; `sizes` are those of dims that were always symbolic."""

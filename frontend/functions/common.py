@@ -20,6 +20,7 @@ from ...ir import tensor as ops
 from ...ir.dims import Dim, Size, maximum
 from ...ir.errors import Unmet
 from ...ir.facts import Facts
+from ...ir.types import Tensor as TensorType
 from ...runtime.device import Device, current_device
 from ..bounds import bound_size
 from ..caller import user_line
@@ -55,14 +56,20 @@ def as_node(value: Any, name: str) -> Node:
 
 def upload(array: Any, device: Device | None, name: str) -> Node:
     """A leaf with a copy of a host array."""
+    place = device or current_device()
+    type_, buffer = copied(array, place, name)
+    return leaf(buffer, type_, place, location=user_line())
+
+
+def copied(array: Any, device: Device, name: str) -> tuple[TensorType, Any]:
+    """A copy of a host array on a device: its type, and its buffer."""
     try:
         dtype = ir.of_numpy(array.dtype.newbyteorder("="))
     except KeyError:
         fail(DTypeError, name, f"numpy's {array.dtype} has no counterpart here")
-    place = device or current_device()
-    type_, line = ops_type(array.shape, dtype), user_line()
+    type_ = TensorType(array.shape, dtype)
     try:
-        return leaf(place.target.copy(array, dtype.storage), type_, place, location=line)
+        return type_, device.target.copy(array, dtype.storage)
     except MemoryError as problem:
         raise out_of_memory(problem, name, type_) from None
 
@@ -70,13 +77,6 @@ def upload(array: Any, device: Device | None, name: str) -> Node:
 def device_of(node: Node, wanted: Device) -> Device:
     """Where a node is, or will be computed; what is traced goes where it is `wanted`."""
     return node.device or (current_device() if node.trace is None else wanted)
-
-
-def ops_type(shape: Shape, dtype: ir.DType) -> Any:
-    """The type of tensors of this shape and dtype."""
-    from ...ir.types import Tensor
-
-    return Tensor(shape, dtype)
 
 
 def promote(

@@ -14,6 +14,7 @@ import numpy as np
 from ...ir import dtypes as ir
 from ...ir import tensor as ops
 from ...ir.dims import Dim, ceil_div, maximum
+from ...ir.types import Tensor as TensorType
 from ...runtime.device import Device, chosen_device, current_device, device_named
 from ..bounds import bound_size
 from ..caller import user_line
@@ -38,7 +39,6 @@ from .common import (
     not_negative,
     number,
     number_like,
-    ops_type,
     upload,
     whole_number,
 )
@@ -153,7 +153,7 @@ def _shared(array: Any, obj: Any, dtype: ir.DType | None, device: Device | None)
     view = array.view()
     view.flags.writeable = False
     place = device or current_device()
-    type_ = ops_type(array.shape, own)
+    type_ = TensorType(array.shape, own)
     return wrap(leaf(place.target.upload(view), type_, place, location=user_line()))
 
 

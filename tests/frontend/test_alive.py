@@ -9,7 +9,7 @@ import pytest
 
 import brimstone as bs
 from brimstone.frontend.alive import MOST_LINES, alive, amount
-from brimstone.frontend.bundle import bundle_of
+from brimstone.frontend.lazy import bundle_of
 
 
 class Pair(NamedTuple):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import brimstone as bs
-from brimstone.frontend.bundle import bundle_of
+from brimstone.frontend.lazy import bundle_of
 from brimstone.runtime import calls
 
 SHAPE = (300, 200)

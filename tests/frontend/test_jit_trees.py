@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import brimstone as bs
+from brimstone.frontend.arguments import Roles
 from brimstone.frontend.quick import Quick
 from brimstone.runtime.device import current_device
 
@@ -109,14 +110,15 @@ def test_the_same_tree_and_equal_ones(make: Callable[[], Any]) -> None:
 
 @pytest.mark.parametrize("make", [flat, TREES["dicts"], TREES["dataclass"], TREES["tuple"]])
 def test_known_trees_go_the_quick_way(make: Callable[[], Any]) -> None:
-    quick, download = Quick(), current_device().target.download
-    assert quick.kind((make(),))[0] is None
-    quick.learn([bs.tree_flatten(make())[1]])
+    quick, download = Quick(Roles(more, (), (), {})), current_device().target.download
+    tree = make()
+    bs.sync(tree)
+    quick.kind((tree,), {}, learning=True)
     found = []
     for _ in range(2):
         tree = make()
         bs.sync(tree)
-        kind, _, (buffers,) = quick.kind((tree,))
+        kind, _, (buffers,) = quick.kind((tree,), {})
         assert kind is not None
         assert [download(each).tolist() for each in buffers] == values(tree)[0]
         found.append(kind)

@@ -8,7 +8,7 @@ import pytest
 
 import brimstone as bs
 from brimstone import nn, train
-from brimstone.frontend.bundle import bundle_of
+from brimstone.frontend.lazy import bundle_of
 
 
 @dataclass(frozen=True)
