@@ -21,9 +21,10 @@ class Cluster:
     """Some nodes: the axes `space` over which they run, and of these the `reduced` ones, or those
     that some results lack instead, for they are `crossed`; one of the nodes may be a `product`.
 
-    `reads` and `writes` are arrays; `earlier` and `later` are the clusters that it reads from or
-    waits for, and that read from it or wait; `cut` are the nodes that read what it writes at other
-    places; `borrowed` are nodes of other clusters whose work it does again.
+    At most `levels` of its reductions wait for each other. `reads` and `writes` are arrays;
+    `earlier` and `later` are the clusters that it reads from or waits for, and that read from it or
+    wait; `cut` are the nodes that read what it writes at other places; `borrowed` are nodes of
+    other clusters whose work it does again.
     """
 
     place: int
@@ -33,6 +34,7 @@ class Cluster:
     crossed: Group = ()
     alone: bool = False
     product: Node | None = None
+    levels: int = 0
     reads: dict[Source, None] = field(default_factory=lambda: {})
     writes: dict[Source, None] = field(default_factory=lambda: {})
     earlier: dict["Cluster", None] = field(default_factory=lambda: {})
@@ -69,6 +71,11 @@ class Clusters:
         writes = (*one.writes, *other.writes)
         return [each for each in writes if each.returned or self._is_read(each, one, other)]
 
+    def levels(self, one: Cluster, other: Cluster) -> int:
+        """How many reductions would wait for each other at most, were two clusters one."""
+        is_read = one in other.earlier or other in one.earlier
+        return one.levels + other.levels if is_read else max(one.levels, other.levels)
+
     def join(self, one: Cluster, other: Cluster, writes: list[Source]) -> Cluster | Refuse:
         """One cluster of two, which writes `writes`; refused where a third one stands between."""
         first, last = sorted((one, other), key=_place)
@@ -83,6 +90,7 @@ class Clusters:
             self._reorder(first, last, *beside)
         small, made = sorted((first, last), key=lambda each: len(each.nodes))
         within = (*first.writes, *last.writes)
+        made.levels = self.levels(first, last)
         self._absorb(small, made)
         for source in within:
             made.reads.pop(source, None)
@@ -185,6 +193,7 @@ def _cluster(node: Node) -> Cluster:
     space = frozenset(node.leaves)
     made = Cluster(node.number, [node], space, node.reduced, alone=alone)
     made.product = node if node.kind is Kind.PRODUCT else None
+    made.levels = int(node.kind is Kind.REDUCTION)
     made.writes = dict.fromkeys(node.makes)
     return made
 

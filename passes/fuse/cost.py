@@ -33,6 +33,10 @@ MOST_ARRAYS = 40
 MOST_OPS = 400
 """How many ops a kernel has, so that it is compiled in reasonable time."""
 
+MOST_LEVELS = 8
+"""How many reductions of a kernel wait for each other. For each of them, what the ones before are
+subtracted from, or multiplied with, is computed again: the code grows with the square."""
+
 MOST_RECOMPUTED = 24
 """How many ops are computed again for one value."""
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from ...ir import tensor
 from .axes import Group
 from .clusters import Cluster, Clusters
-from .cost import MOST_ARRAYS, MOST_OPS
+from .cost import MOST_ARRAYS, MOST_LEVELS, MOST_OPS
 from .graph import Kind, Node, Source
 from .refuse import Refuse
 
@@ -21,6 +21,7 @@ OTHER_AXES = Refuse("runs along other axes")
 OTHER_ORDER = Refuse("writes its axes in another order")
 OTHER_SHAPE = Refuse("something else reads it in a shape that the kernel does not write")
 ARRAYS = Refuse(f"together they read and write more than {MOST_ARRAYS} arrays")
+LEVELS = Refuse(f"more than {MOST_LEVELS} reductions would wait for each other")
 OPS = Refuse(f"together they have more than {MOST_OPS} ops")
 
 
@@ -37,6 +38,8 @@ def refusal(clusters: Clusters, one: Cluster, other: Cluster) -> Refuse | None:
         return found
     if len(one.nodes) + len(other.nodes) > MOST_OPS:
         return OPS
+    if clusters.levels(one, other) > MOST_LEVELS:
+        return LEVELS
     writes = clusters.written_by(one, other)
     reads = {*one.reads, *other.reads}.difference(one.writes, other.writes)
     if len(writes) + len(reads) > MOST_ARRAYS:

@@ -7,7 +7,8 @@ from brimstone.ir.dims import Symbol
 from brimstone.ir.dtypes import i64
 from brimstone.passes.fuse import Fused
 from brimstone.passes.fuse.clusters import CIRCLE
-from brimstone.passes.fuse.cost import LAUNCH, MOST_ARRAYS, MOST_OPS, amount, effort
+from brimstone.passes.fuse.cost import LAUNCH, MOST_ARRAYS, MOST_LEVELS, MOST_OPS, amount, effort
+from brimstone.passes.fuse.legal import LEVELS
 from kit.fusing import checked, reasons
 from kit.recorder import Recorder
 
@@ -31,6 +32,27 @@ def test_a_kernel_has_so_many_ops_at_most() -> None:
     fused = checked(r.done(x))
     assert 2 <= len(fused.report.kernels) <= 4
     assert all(len(each.ops) <= MOST_OPS for each in fused.report.kernels)
+
+
+@pytest.mark.parametrize(("count", "most"), [(MOST_LEVELS, 1), (MOST_LEVELS + 1, 2), (40, 10)])
+def test_so_many_reductions_of_a_kernel_wait_for_each_other(count: int, most: int) -> None:
+    r = Recorder()
+    x = r.argument(3, 4)
+    for _ in range(count):
+        x = r.along(tensor.Subtract, x, r.reduce(tensor.ReduceSum, x))
+    fused = checked(r.done(x))
+    assert len(fused.report.kernels) <= most
+    assert all(each.ops.count("reduce_sum") <= MOST_LEVELS for each in fused.report.kernels)
+    assert reasons(fused) == [str(LEVELS)] * (count > MOST_LEVELS)
+
+
+def test_of_reductions_that_do_not_wait_for_each_other_there_may_be_more() -> None:
+    r = Recorder()
+    x = r.argument(3, 4)
+    kinds = (tensor.ReduceSum, tensor.ReduceMaximum, tensor.ReduceMinimum)
+    maps = (x, r.emit(tensor.Exp, x), r.emit(tensor.Sin, x), r.emit(tensor.Negate, x))
+    fused = checked(r.done(*[r.reduce(kind, each) for kind in kinds for each in maps]))
+    assert len(fused.report.kernels) == 1
 
 
 def test_what_stands_between_keeps_kernels_apart() -> None:
