@@ -39,7 +39,7 @@ Placed = tuple[AnyValue, Group]
 class Kernel:
     """A func, the arrays that a launch hands to it, and the ops that it does the work of; or, for
     what the host does by itself, a func that is not launched, and for control flow the `parts` of
-    its regions. `witnesses` are the shapes of empty arrays, handed over after the reads to tell
+    its regions. `witnesses` are the types of empty arrays, handed over after the reads to tell
     sizes."""
 
     func: Func
@@ -47,7 +47,7 @@ class Kernel:
     reads: list[Seen]
     writes: list[Seen]
     ops: list[Op] = field(default_factory=lambda: [])
-    witnesses: list[Shape] = field(default_factory=lambda: [])
+    witnesses: list[Tensor] = field(default_factory=lambda: [])
     parts: list["Part"] = field(default_factory=lambda: [])
 
     @property

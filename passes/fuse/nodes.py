@@ -25,7 +25,7 @@ from .axes import Axes, Groups, flat
 from .graph import MAPS, Graph, Kind, Node, Read, Source
 from .products import takes
 from .refuse import Refuse
-from .views import IN_MEMORY, VIEWS, moves, reshape_before_move, walk
+from .views import IN_MEMORY, VIEWS, moves, reshape_before_move, stored_within, walk
 
 ANOTHER_INDEX = Refuse("reads it at other places than those it computes")
 ANOTHER_SHAPE = Refuse("reads it in a shape whose axes are not made of the same factors")
@@ -34,6 +34,7 @@ GIVEN = (*VIEWS, tensor.Iota)
 
 OPERAND = Refuse("a contraction reads its operands from memory")
 WHOLE = Refuse("reads all of it")
+STORED = Refuse("reads of it what can only be read from memory")
 
 
 def build_graph(func: Func, apart: bool = False, waits: Waits | None = None) -> Graph:
@@ -186,7 +187,7 @@ class _Maker:
             node.kind, node.filled = Kind.FILL, number
             node.groups = self.axes.groups(value.type.shape)
         else:
-            node.reads = [self._read(value)]
+            node.reads = [self._read(value, copied=True)]
             node.groups = node.reads[0].groups
         self.axes.own(flat(node.groups), node.number)
         source = Source(value, node.groups, node)
@@ -233,15 +234,16 @@ class _Maker:
         padded = any(isinstance(each, tensor.Pad) for each in chain)
         return None if padded else uniform(start)
 
-    def _read(self, value: AnyValue) -> Read:
+    def _read(self, value: AnyValue, copied: bool = False) -> Read:
         start, chain = self._trace(value)
         if start in self.sources:
-            return self._through(self.sources[start], chain)
+            return self._through(self.sources[start], chain, copied=copied)
         if self._uniform(value) is not None:
             return Read(chain, (), (), given=start.op)
         moving = next((place for place, op in enumerate(chain) if moves(op)), None)
         if moving is not None:
-            return self._through(self._copied(chain[moving].operands[0]), chain[moving:])
+            inner = self._copied(chain[moving].operands[0])
+            return self._through(inner, chain[moving:], copied=copied)
         groups = self._counted(start.op)
         walked = walk(self.axes, chain, groups)
         if isinstance(walked, int):
@@ -257,15 +259,27 @@ class _Maker:
             groups[op.axis] = (self.axes.leaf(op.shape[op.axis], None),)
         return tuple(groups)
 
-    def _through(self, source: Source, chain: tuple[Op, ...], start: Groups | None = None) -> Read:
+    def _through(
+        self,
+        source: Source,
+        chain: tuple[Op, ...],
+        start: Groups | None = None,
+        copied: bool = False,
+    ) -> Read:
         """A read of a source; a reshape that the axes do not show is another view of memory."""
+        stored = stored_within(chain, copied)
+        if stored is not None:
+            whole = self._copied(chain[stored].results[0])
+            read = self._through(whole, chain[stored + 1 :], copied=copied)
+            read.cut = read.cut or STORED
+            return read
         before = reshape_before_move(chain)
         if before is not None:
             inner = chain[before].operands[0]
             in_memory = all(isinstance(op, IN_MEMORY) for op in chain[:before])
             base = source if in_memory else self._copied(inner)
             recast = self._recast(base, chain[before].results[0])
-            return self._through(recast, chain[before + 1 :])
+            return self._through(recast, chain[before + 1 :], copied=copied)
         start = source.groups if start is None else start
         groups = walk(self.axes, chain, start)
         if isinstance(groups, int):

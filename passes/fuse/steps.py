@@ -16,7 +16,6 @@ from ...ir.values import AnyValue
 from .control import emit_control
 from .graph import Graph, Source
 from .kernels import Kernel, Seen
-from .symbols import WITNESS
 
 
 def build_step(graph: Graph, kernels: Sequence[Kernel]) -> Func:
@@ -69,7 +68,8 @@ class _Maker:
             op: Any = node.op
             self.builder.emit_all(step.Host, reads, writes, op.function, returns=True)
             return
-        told = [self.builder.emit(step.Allocate, Array(each, WITNESS)) for each in kernel.witnesses]
+        types = [Array(each.shape, each.dtype) for each in kernel.witnesses]
+        told = [self.builder.emit(step.Allocate, each) for each in types]
         name = kernel.func.name
         self.builder.emit_all(step.Launch, [*reads, *told], writes, kernel=name, grid=())
         for each in told:

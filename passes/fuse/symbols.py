@@ -14,13 +14,13 @@ from ...ir import tensor
 from ...ir.attributes import MAPPING, SIZE, SIZES, Frozen
 from ...ir.declare import Op, declared_class
 from ...ir.dims import MAX_SIZE, Dim, Size, Symbol, symbols
-from ...ir.dtypes import boolean
 from ...ir.errors import IRError
 from ...ir.func import Func, Module
 from ...ir.tensor.reduce import Reduction
-from ...ir.types import Shaped, Tensor
+from ...ir.types import Shaped
 from ...ir.verifier import verify
 from ..copying import copy_func
+from ..witness import witness
 from .graph import MAPS
 from .kernels import Kernel
 
@@ -28,8 +28,6 @@ RIGID = (
     *MAPS, Reduction, tensor.Broadcast, tensor.Permute, tensor.Flip, tensor.Constant, tensor.Iota,
 )  # fmt: skip
 """Ops that ask of sizes only that they are equal."""
-WITNESS = boolean
-"""The dtype of arrays that only tell sizes: as numbers of bytes, all sizes can be told."""
 
 
 def bind_symbols(kernel: Kernel, known: Sequence[Symbol]) -> None:
@@ -49,9 +47,9 @@ def bind_symbols(kernel: Kernel, known: Sequence[Symbol]) -> None:
         used = {each for size in _sizes(renamed)[0] for each in symbols(size)}
         missing.clear()
     for symbol in (each for each in known if each in missing):
-        type_ = Tensor((symbol, 0), WITNESS)
+        type_ = witness(symbol)
         kernel.func.body.add_argument(type_)
-        kernel.witnesses.append(type_.shape)
+        kernel.witnesses.append(type_)
     new = sorted(used.difference(known), key=str)
     kernel.func.symbols = (*(each for each in known if each in used), *new)
 

@@ -40,6 +40,41 @@ def reshape_before_move(chain: Sequence[Op]) -> int | None:
     return reshapes[-1] if reshapes else None
 
 
+def stored_within(chain: Sequence[Op], copied: bool = False) -> int | None:
+    """The last view of a chain that must stand in memory, since the rest is not read of what it
+    reads in one go: something is padded once, forwards, of an array; around a part of that there is
+    no more padding. What only fills gaps does so alone: where the end of the chain is `copied`."""
+    padding: list[Any] = []
+    turned, in_part = set[int](), False
+    for place, op in reversed([*enumerate(chain)]):
+        if isinstance(op, tensor.Pad):
+            gaps = any(op.interior) and not (copied and place == len(chain) - 1)
+            moved = {axis for axis in range(op.x.type.rank) if _moved(op, axis)}
+            if gaps or in_part or moved & turned or any(each != op.value for each in padding):
+                return place
+            padding.append(op.value)
+        elif isinstance(op, tensor.Broadcast) and padding:
+            return place
+        in_part = in_part or (bool(padding) and isinstance(op, tensor.Slice | tensor.Flip))
+        turned = _turned(op, turned)
+    return None
+
+
+def _turned(op: Any, turned: set[int]) -> set[int]:
+    """Which axes of what a view reads are not read one after the other, forwards."""
+    if isinstance(op, tensor.Permute):
+        return {op.axes[axis] for axis in turned}
+    if isinstance(op, tensor.Broadcast):
+        return {axis for axis, each in enumerate(op.axes) if each in turned}
+    if isinstance(op, tensor.Reshape):
+        return {*range(op.x.type.rank)} if turned else turned
+    if isinstance(op, tensor.Flip):
+        return turned | {*op.axes}
+    if isinstance(op, tensor.Slice):
+        return turned | {axis for axis, step in enumerate(op.step) if step != 1}
+    return turned
+
+
 def walk(axes: Axes, chain: Sequence[Op], start: Groups) -> Groups | int:
     """The axes at the end of a chain; or which of its views is a reshape that needs a copy."""
     groups = start

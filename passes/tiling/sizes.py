@@ -57,6 +57,14 @@ class Names:
         return self.fresh.get(size, size)
 
 
+def untold(sizes: Iterable[Size], shapes: Iterable[Shape]) -> list[Symbol]:
+    """The symbols of sizes that arrays of these shapes do not tell."""
+    names = Names(shapes)
+    asked = [each for each in sizes if isinstance(each, Dim) and not names.knows(each)]
+    parts = [each for size in asked for each in symbols(size)]
+    return [each for each in dict.fromkeys(parts) if each not in names.bound]
+
+
 def _symbol(size: Dim, taken: set[str]) -> Symbol:
     """A new symbol for a size, named after it."""
     name = _name(size)
@@ -107,10 +115,25 @@ class Sizes:
         if isinstance(size, Symbol):
             return self._multiple(size) is not None
         if not isinstance(size, Atom):
-            return all(self._has(atoms) or all(map(self.knows, atoms)) for atoms in size.terms)
+            return self._knows_terms(size) or self._beside(size) is not None
         divided = size.recipe[0] is ceil_div
         parts = [*dividends(*size.parts), size.parts[1]] if divided else size.parts
         return all(map(self.knows, parts))
+
+    def _knows_terms(self, size: Dim) -> bool:
+        return all(self._has(atoms) or all(map(self.knows, atoms)) for atoms in size.terms)
+
+    def _beside(self, size: Dim) -> tuple[Dim, Size] | None:
+        """An extent, as that of an axis of joined parts, of which no array has the single ones, and
+        the rest of a size that is a sum with it."""
+        for each in [each for param in self.params for each in param.shape]:
+            if not isinstance(each, Dim) or isinstance(each, Atom):
+                continue
+            within = [size.terms.get(atoms) == by for atoms, by in each.terms.items() if atoms]
+            rest = size - each
+            if all(within) and (isinstance(rest, int) or self.knows(rest)):
+                return each, rest
+        return None
 
     def _has(self, atoms: tuple[Size, ...]) -> bool:
         """Whether an array has the size that several are together, as where axes were merged."""
@@ -139,6 +162,9 @@ class Sizes:
             if merged is None:
                 raise Unnamed(f"no array has the size {size}")
             return self._folded(tile.BinaryKind.DIVIDE, [self.scalar(each) for each in merged])
+        beside = None if isinstance(size, Atom) or self._knows_terms(size) else self._beside(size)
+        if beside is not None:
+            return self._folded(tile.BinaryKind.ADD, [self.scalar(each) for each in beside])
         if not isinstance(size, Atom):
             terms = [self._product(by, atoms) for atoms, by in size.terms.items()]
             return self._folded(tile.BinaryKind.ADD, terms)

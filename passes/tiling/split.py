@@ -18,6 +18,7 @@ from ...ir.tensor.reduce import Reduction
 from ...ir.types import Tensor
 from ...ir.values import AnyValue, Op
 from ..copying import copy_ops
+from ..witness import is_witness
 from .kernel import Kernel, Node, Output, Param
 from .merge import renumber
 from .reductions import sum_dtype
@@ -87,7 +88,9 @@ def combining_func(
     func, parts = kernel.func, _reductions(kernel)
     results = [func.results[number] for number in combined_results(kernel)]
     ops = _after_reductions(func, results)
-    used = [each for each in func.arguments if any(each in op.operands for op in ops)]
+    read = {operand for op in ops for operand in op.operands}
+    asks = any(isinstance(op, tensor.Slice | tensor.Pad) for op in ops)
+    used = [each for each in func.arguments if each in read or (asks and is_witness(each.type))]
     types: list[Tensor] = []
     for node in parts:
         assert node.op is not None

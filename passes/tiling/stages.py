@@ -13,6 +13,8 @@ from ...ir.attributes import Shape
 from ...ir.dims import Size, Symbol, ceil_div, substitute
 from ...ir.func import Func
 from ...ir.types import Tensor
+from ..copying import copy_func
+from ..witness import witness
 from .across import across_stages
 from .alone import alone_stages
 from .build import build_stage
@@ -22,10 +24,10 @@ from .merge import merge_axes, order_axes
 from .parts import Choice, Stage, Stages
 from .read import read_kernel
 from .schedule import Chooser, shape_of
-from .sizes import Unnamed
+from .sizes import Unnamed, untold
 from .space import Refused, crossings
 from .split import chunk_length, chunks_of, combined_results, combining_func, partial_kernel
-from .staging import by_size
+from .staging import Staging, by_size
 
 MANY_PROGRAMS = 64
 """A grid of so many programs is shared out well enough."""
@@ -33,6 +35,27 @@ MANY_PROGRAMS = 64
 
 def tile_kernel(func: Func, choose: Chooser) -> Stages:
     """A kernel of the tensor floor on the tile floor; `Refused` if it has no such form."""
+    try:
+        return _tiled(func, choose)
+    except Unnamed:
+        told = untold(func.symbols, [each.type.shape for each in func.arguments])
+        if not told:
+            raise
+    return _tiled_with(func, told, choose)
+
+
+def _tiled_with(func: Func, told: Sequence[Symbol], choose: Chooser) -> Stages:
+    """The same, where empty arrays tell it some sizes, too."""
+    staging, inner = Staging.of(func), copy_func(func)
+    for symbol in told:
+        inner.body.add_argument(witness(symbol))
+    reads, writes = range(len(func.arguments)), range(len(func.arguments), staging.first)
+    rooms = [staging.hold(witness(symbol)).array for symbol in told]
+    staging.launch_all(_tiled(inner, choose), [*reads, *rooms, *writes])
+    return staging.done()
+
+
+def _tiled(func: Func, choose: Chooser) -> Stages:
     alone = alone_stages(func, choose)
     if alone is not None:
         return alone

@@ -32,9 +32,13 @@ class Staging:
 
     def room(self, shape: Shape, dtype: DType) -> Part:
         """A new array; those of a choice are numbered on, so none comes after one."""
+        return self.hold(Tensor(shape, dtype))
+
+    def hold(self, type_: Tensor) -> Part:
+        """A new array of this type."""
         assert not any(isinstance(each, Choice) for each in self.steps)
-        self.rooms.append(Tensor(shape, dtype))
-        return Part(self.first + len(self.rooms) - 1, shape)
+        self.rooms.append(type_)
+        return Part(self.first + len(self.rooms) - 1, type_.shape)
 
     def launch(self, made: Made, reads: Sequence[Part], writes: Sequence[Part]) -> None:
         """Launch a func on its grid."""

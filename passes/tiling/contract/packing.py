@@ -22,12 +22,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ....ir.attributes import Shape
-from ....ir.dims import Size, ceil_div
+from ....ir.dims import Size, Symbol, ceil_div
 from ....ir.dtypes import DType
 from ....ir.values import AnyValue
+from ...witness import witness
 from ..kernel import Param
 from ..late import Begun, when_asked
 from ..opening import Heading, Resize, open_grid
+from ..sizes import untold
 from ..writer import Writer
 from .computed import Computed
 from .matrix import Matrix, Role
@@ -72,6 +74,11 @@ class Panels:
         """The shape of all panels of all matrices."""
         return (self.matrix.sizes[Role.BATCH], *self.counts(), *self.block)
 
+    @property
+    def untold(self) -> list[Symbol]:
+        """The symbols of sizes that no array tells which is read, as those of a part of it."""
+        return untold(self.matrix.asked, [each.shape for each in self.matrix.params])
+
 
 @when_asked
 def packing_func(heading: Heading, panels: Panels) -> Begun:
@@ -83,9 +90,10 @@ def packing_func(heading: Heading, panels: Panels) -> Begun:
     def grid(local: Resize) -> Shape:
         return (local(sizes[Role.BATCH]), ceil_div(local(sizes[slow]), steps[slow]))
 
-    params = [*matrix.params, Param(0, panels.shape, panels.wide, "panels", written=True)]
-    writer = Writer(open_grid(heading, params, grid))
-    *sources, target = writer.views
+    told = [Param(0, each.shape, each.dtype) for each in map(witness, panels.untold)]
+    made = Param(0, panels.shape, panels.wide, "panels", written=True)
+    writer = Writer(open_grid(heading, [*matrix.params, *told, made], grid))
+    sources, target = writer.views[: len(matrix.params)], writer.views[-1]
 
     def write() -> None:
         batch, row = writer.program(0), writer.program(1)

@@ -19,10 +19,12 @@ from ....ir import tensor
 from ....ir.dims import ceil_div, maximum
 from ....ir.dtypes import COMPLEXES
 from ....ir.func import Func
+from ...witness import witness
 from ..late import Made
 from ..opening import Heading
 from ..parts import Part, Stages
 from ..schedule import Chooser, KernelShape, Schedule
+from ..sizes import Unnamed
 from ..space import Refused
 from ..stages import tile_kernel
 from ..staging import Staging
@@ -60,8 +62,11 @@ def tile_contraction(func: Func, op: tensor.Contract, choose: Chooser) -> Stages
         return replace(made, source=func)
     try:
         schedule = choose(KernelShape("contract", op.left.dtype, extent.wide))
-        plan = _Plan(func, op, choose, schedule, ending_of(func, op, extent, schedule))
-        return plan.vector() if vector else plan.stages()
+        ending = ending_of(func, op, extent, schedule)
+        try:
+            return _Plan(func, op, choose, schedule, ending).made()
+        except Unnamed:  # a size that only copies of operands have, of which both are parts
+            return _Plan(func, op, choose, schedule, ending, copies=True).made()
     except Refused:
         if list(func.results) == [op.result]:
             raise
@@ -96,19 +101,28 @@ class _Plan:
     """The kernels of one contraction."""
 
     def __init__(
-        self, func: Func, op: tensor.Contract, choose: Chooser, schedule: Schedule, ending: Ending
+        self,
+        func: Func,
+        op: tensor.Contract,
+        choose: Chooser,
+        schedule: Schedule,
+        ending: Ending,
+        copies: bool = False,
     ) -> None:
         self.func, self.op, self.choose, self.ending = func, op, choose, ending
         self.extent: Extent = extent_of(op)
         self.schedule, self.heading = schedule, Heading(func.name, func.location, schedule)
-        self.outer = Staging.of(func)
+        self.outer, self.copies = Staging.of(func), copies
         self.sides = (0, 1)
         self.left, self.right = self._matrix(0), self._matrix(1)
         if ending.swapped:
             self._swap()
 
-    def stages(self) -> Stages:
+    def made(self) -> Stages:
         """All of it."""
+        return self._vector() if 1 in (self.extent.m, self.extent.n) else self._stages()
+
+    def _stages(self) -> Stages:
         extent, schedule = self.extent, self.schedule
 
         def small(staging: Staging) -> None:
@@ -122,7 +136,7 @@ class _Plan:
         self.outer.choose(extent.m, schedule["few"] + 1, many, self._few)
         return self.outer.done()
 
-    def vector(self) -> Stages:
+    def _vector(self) -> Stages:
         """A vector is one row, on whichever side it stands."""
         assert self.extent.m == 1
         assert isinstance(self.right, Matrix)
@@ -141,7 +155,7 @@ class _Plan:
             found = matrix_of(operand.type.shape, operand.dtype, groups, operand.index)
             if found is not None:
                 return found
-        computed = computed_operand(self.func, operand, groups)
+        computed = None if self.copies else computed_operand(self.func, operand, groups)
         return computed or self._copied(self.outer, side)
 
     def _copied(self, staging: Staging, side: int) -> Matrix:
@@ -173,8 +187,9 @@ class _Plan:
 
     def _pack(self, staging: Staging, panels: Panels, name: str) -> Part:
         packed = staging.room(panels.shape, panels.wide)
+        told = [staging.hold(witness(each)) for each in panels.untold]
         made = packing_func(self.heading.plus(name), panels)
-        staging.launch(made, panels.matrix.parts, [packed])
+        staging.launch(made, [*panels.matrix.parts, *told], [packed])
         return packed
 
     def _shared(self, staging: Staging) -> None:
