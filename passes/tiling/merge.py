@@ -86,15 +86,18 @@ def _use(kernel: Kernel, access: Access) -> tuple[Axes, frozenset[int]]:
     axes: list[int | None] = []
     whole = set[int]()
     for at, size in enumerate(access.param.shape):
-        steps = [access.at[at]] if access.window is None else [access.window[at]]
-        if access.window is not None and steps[0].axis is not None:
-            steps.append(access.at[steps[0].axis])
+        steps, sizes = [access.at[at]], list[Size]()
+        if access.window is not None:
+            within = access.window[at]
+            steps = [within] if within.axis is None else [within, access.at[within.axis]]
+            sizes += () if within.axis is None else (access.sizes[within.axis],)
         axis = steps[-1].axis
         axes.append(axis)
         if axis is None:
             ends = steps[0] == FIRST and size == 1
-        else:
-            ends = all(each.whole for each in steps) and kernel.space.sizes[axis] == size
+        else:  # around a window that is not all of it there may be padding
+            sizes.append(kernel.space.sizes[axis])
+            ends = all(each.whole for each in steps) and all(each == size for each in sizes)
         if ends:
             whole.add(at)
     return tuple(axes), frozenset(whole)

@@ -34,6 +34,16 @@ def framed_in_steps(x: Term) -> Term:
     return framed.apply("slice", start=(0, 1), size=(N + 2, 4), step=(1, 2)) * 2
 
 
+def beginning_alone(x: Term) -> Term:
+    """What it has of the array, where the rest of that is zero: as many elements, in its places."""
+    return beginning(x).apply("pad", low=(0, 0), high=(0, 6), **ZERO) * 2
+
+
+def first_rows_alone(x: Term) -> Term:
+    rows = x.apply("slice", start=(0, 0), size=(3, M), step=(1, 1))
+    return rows.apply("pad", low=(0, 0), high=(6, 0), **ZERO) * 2
+
+
 def summed(part: Callable[[Term], Term], axis: int) -> Callable[[Term], Term]:
     return lambda x: part(x).apply("reduce_sum", axes=(axis,))
 
@@ -46,6 +56,8 @@ CASES: dict[str, tuple[Callable[[Term], Any], str]] = {
     "a row for each first line": (summed(first_line, 1), "n 5 m f32"),
     "framed backwards": (framed_backwards, "n m f32"),
     "framed in steps": (framed_in_steps, "n 9 f32"),
+    "beginning, alone": (beginning_alone, "n 9 f32"),
+    "first rows, alone": (first_rows_alone, "9 m f32"),
     "sums of what is framed": (summed(framed_backwards, 0), "n m f32"),
 }
 

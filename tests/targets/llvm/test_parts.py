@@ -25,6 +25,9 @@ LOSSES: dict[str, Callable[[bs.Tensor], bs.Tensor]] = {
     "padded with other numbers": lambda x: (
         bs.pad(bs.pad(x, [(1, 1), (0, 0)]), [(0, 1), (1, 1)], value=2.0) ** 2
     ).sum(),
+    "part from the beginning, and itself": lambda x: bs.tanh(
+        bs.concat([x.at[:, 1].add(x[:, 2])[:, :2], x[:, 2:]], axis=1) + x
+    ).sum(),
     "part times a matrix": lambda x: (x[1:] @ x[: x.shape[1]]).sum(),
     "part times a part": lambda x: (x[1:] @ x[:-1].T).sum(),
     "sums over a part": lambda x: bs.einsum("ij,ik->jk", x[1:], x[:-1]).sum(),
