@@ -103,8 +103,7 @@ class Dim:
         return _both(Polynomial.times, self, other) if isinstance(other, _SIZES) else NotImplemented
 
     def __sub__(self, other: Size) -> Size:
-        known = isinstance(other, _SIZES)
-        return _both(Polynomial.plus, self, other, -1) if known else NotImplemented
+        return self + -other if isinstance(other, _SIZES) else NotImplemented
 
     def __floordiv__(self, other: Size) -> Size:
         return floor_div(self, other) if isinstance(other, _SIZES) else NotImplemented
@@ -202,7 +201,10 @@ def substitute(dim: Size, mapping: Mapping[Symbol, Size]) -> Size:
     if isinstance(dim, int | Symbol):
         return mapping.get(dim, dim) if isinstance(dim, Symbol) else dim
     if isinstance(dim, Atom):
-        return dim.recipe[0](*(substitute(part, mapping) for part in dim.parts))
+        parts = [substitute(part, mapping) for part in dim.parts]
+        if dim.recipe[0] is ceil_div:  # the divisor was known to be at least 1, and so it is
+            parts[1] = maximum(parts[1], 1)
+        return dim.recipe[0](*parts)
     terms = dim.terms.items()
     return sum(prod(substitute(atom, mapping) for atom in atoms) * by for atoms, by in terms)
 
@@ -241,8 +243,8 @@ def terms_of(size: Size) -> Polynomial:
 
 
 @lru_cache(1 << 14)
-def _both(how: Callable[..., Polynomial], one: Size, other: Size, *scale: int) -> Size:
-    return how(terms_of(one), terms_of(other), *scale).size()
+def _both(how: Callable[..., Polynomial], one: Size, other: Size) -> Size:
+    return how(terms_of(one), terms_of(other)).size()
 
 
 def _reduced(above: Polynomial, below: Polynomial) -> tuple[Polynomial, Polynomial]:

@@ -51,14 +51,12 @@ bf16 = DType("bf16", Kind.FLOAT, ml_dtypes.bfloat16)
 f16, f32, f64 = (DType(f"f{8 * size}", Kind.FLOAT, f"f{size}") for size in (2, 4, 8))
 c64, c128 = (DType(f"c{8 * size}", Kind.COMPLEX, f"c{size}") for size in (8, 16))
 
-SIGNED = frozenset({i8, i16, i32, i64})
-UNSIGNED = frozenset({u8, u16, u32, u64})
+SIGNED, UNSIGNED = frozenset({i8, i16, i32, i64}), frozenset({u8, u16, u32, u64})
 INTEGERS = SIGNED | UNSIGNED
 FLOATS = frozenset({f8e4m3, f8e5m2, f16, bf16, f32, f64})
 COMPLEXES = frozenset({c64, c128})
-BITS = INTEGERS | {boolean}
 REALS = INTEGERS | FLOATS
-ORDERED = REALS | {boolean}
+BITS, ORDERED = INTEGERS | {boolean}, REALS | {boolean}
 NUMBERS = REALS | COMPLEXES
 INEXACT = FLOATS | COMPLEXES
 ALL = NUMBERS | {boolean}

@@ -86,11 +86,11 @@ def _use(kernel: Kernel, access: Access) -> tuple[Axes, frozenset[int]]:
     axes: list[int | None] = []
     whole = set[int]()
     for at, size in enumerate(access.param.shape):
-        steps, sizes = [access.at[at]], list[Size]()
-        if access.window is not None:
-            within = access.window[at]
-            steps = [within] if within.axis is None else [within, access.at[within.axis]]
-            sizes += () if within.axis is None else (access.sizes[within.axis],)
+        steps = [access.at[at]] if access.window is None else [access.window[at]]
+        sizes = list[Size]()
+        if access.window is not None and steps[0].axis is not None:
+            sizes.append(access.sizes[steps[0].axis])
+            steps.append(access.at[steps[0].axis])
         axis = steps[-1].axis
         axes.append(axis)
         if axis is None:

@@ -110,7 +110,7 @@ class Sizes:
 
     def knows(self, size: Size) -> bool:
         """Whether it is certain that `scalar` can say what a size is."""
-        if isinstance(size, int) or any(size is each for x in self.params for each in x.shape):
+        if isinstance(size, int) or any([size is each for x in self.params for each in x.shape]):
             return True
         if isinstance(size, Symbol):
             return self._multiple(size) is not None
@@ -121,7 +121,7 @@ class Sizes:
         return all(map(self.knows, parts))
 
     def _knows_terms(self, size: Dim) -> bool:
-        return all(self._has(atoms) or all(map(self.knows, atoms)) for atoms in size.terms)
+        return all([self._has(atoms) or all(map(self.knows, atoms)) for atoms in size.terms])
 
     def _beside(self, size: Dim) -> tuple[Dim, Size] | None:
         """An extent, as that of an axis of joined parts, of which no array has the single ones, and
@@ -138,7 +138,7 @@ class Sizes:
     def _has(self, atoms: tuple[Size, ...]) -> bool:
         """Whether an array has the size that several are together, as where axes were merged."""
         whole = prod(atoms)
-        return len(atoms) > 1 and any(whole is each for x in self.params for each in x.shape)
+        return len(atoms) > 1 and any([whole is each for x in self.params for each in x.shape])
 
     def _extent(self, size: Size) -> AnyValue | None:
         for param, view in zip(self.params, self.views, strict=True):

@@ -228,6 +228,16 @@ def test_substitute() -> None:
     assert substitute(dim, {a: 5, b: 2}) is 2 * n + 2
 
 
+def test_what_was_known_of_a_divisor_is_known_when_symbols_are_replaced() -> None:
+    x, y, many, rows = [Symbol(name, 2) for name in ("x", "y", "many", "rows")]
+    programs = ceil_div(ceil_div(many, 12) * ceil_div(rows, 16), 2730)
+    each = ceil_div(rows, 16 * programs)
+    made = substitute(each, {many: x + y - 1})  # of which bounds alone do not say so
+    for sizes in ((2, 2, 2), (7, 5, 40), (90_000, 3, 70_000)):
+        known = dict(zip((x, y, rows), sizes, strict=True))
+        assert evaluate(made, known) == evaluate(each, {many: sum(sizes[:2]) - 1, rows: sizes[2]})
+
+
 def test_copies_and_pickles_are_the_same_object() -> None:
     for dim in (n, m + 1, n * m, ceil_div(a, b + 1), minimum(a, n - 8), maximum(n, m) * 2):
         assert copy.copy(dim) is copy.deepcopy([dim])[0] is dim

@@ -34,6 +34,9 @@ LOSSES: dict[str, Callable[[bs.Tensor], bs.Tensor]] = {
     "joined times joined": lambda x: bs.tanh(
         bs.concat([x, x], axis=1) @ bs.concat([x.T, x.T], axis=0)
     ).sum(),
+    "part of a product of what is joined": lambda x: bs.tanh(
+        (bs.concat([x, x[:, 1:]], axis=1) @ bs.concat([x.T, x.T[1:]], axis=0))[:, 1:]
+    ).sum(),
     "joined, taken apart": lambda x: (
         bs.tanh(bs.concat([x, x], axis=0) @ x.T)[2:] + x[0].sum()
     ).sum(),
