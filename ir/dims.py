@@ -196,17 +196,17 @@ def maximum(*sizes: Size) -> Size:
     return _extreme(maximum, sizes)
 
 
-def substitute(dim: Size, mapping: Mapping[Symbol, Size]) -> Size:
-    """`dim` with the mapped symbols replaced, by dims or by ints within their bounds."""
+def substitute(dim: Size, mapping: Mapping[Symbol, Size], kept: bool = True) -> Size:
+    """`dim` with dims or ints in the place of symbols, whose bounds are `kept`."""
     if isinstance(dim, int | Symbol):
         return mapping.get(dim, dim) if isinstance(dim, Symbol) else dim
     if isinstance(dim, Atom):
-        parts = [substitute(part, mapping) for part in dim.parts]
-        if dim.recipe[0] is ceil_div:  # the divisor was known to be at least 1, and so it is
+        parts = [substitute(part, mapping, kept) for part in dim.parts]
+        if kept and dim.recipe[0] is ceil_div:  # whose divisor is known to be at least 1
             parts[1] = maximum(parts[1], 1)
         return dim.recipe[0](*parts)
     terms = dim.terms.items()
-    return sum(prod(substitute(atom, mapping) for atom in atoms) * by for atoms, by in terms)
+    return sum(prod(substitute(each, mapping, kept) for each in atoms) * by for atoms, by in terms)
 
 
 def evaluate(dim: Size, sizes: Mapping[Symbol, int]) -> int:

@@ -63,7 +63,7 @@ def _are_large_enough(func: Func, wide: Sequence[Bounds]) -> bool:
     if not smaller:  # as of most
         return True
     try:
-        copy_func(func, lambda size: substitute(size, smaller))
+        copy_func(func, lambda size: substitute(size, smaller, kept=False))
     except DimError:
         return False
     return True
