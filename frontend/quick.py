@@ -30,6 +30,9 @@ _CHILDREN_AT_MOST = 32
 Found = tuple[Kind, Sequence[Any]]
 Given = tuple[tuple[Any, ...] | None, Any, list[Sequence[Any]]]
 """A kind, a device, buffers in pieces."""
+_Into = tuple[list[Any], list[Sequence[Any]], list[tuple[int, int, Any]], bool]
+"""What has been taken of a call so far: kinds, buffers in pieces, numbers and arrays of the host
+with their places; and whether trees like these are to be known from now on."""
 
 
 class Quick:
@@ -49,65 +52,75 @@ class Quick:
         buffers, in pieces. With `learning`, trees like theirs are known from now on."""
         if self._marked is not None:
             args, kwargs = self._marked(args, kwargs)
-        taken = _Taken(learning)
-        if not self._take(args, taken):
-            return None, None, taken.pieces
-        if kwargs:
-            taken.kinds.append(tuple(kwargs))
-            if not self._take(kwargs.values(), taken):
-                return None, None, taken.pieces
-        if taken.of_host:
-            self._upload(taken.of_host, taken)
-        taken.kinds.append(id(taken.device))  # there is one of each name; its own hash takes longer
-        return tuple(taken.kinds), taken.device, taken.pieces
+        into: _Into = [], [], [], learning
+        kinds, pieces, of_host, _ = into
+        try:
+            device = self._take(args, into, None)
+            if kwargs:
+                kinds.append(tuple(kwargs))
+                device = self._take(kwargs.values(), into, device)
+        except _Apart:
+            return None, None, pieces
+        if of_host:
+            device = device or current_device()
+            self._upload(into, device)
+        kinds.append(id(device))  # there is one of each name, for good; its own hash takes longer
+        return tuple(kinds), device, pieces
 
-    def _take(self, trees: Iterable[Any], taken: _Taken) -> bool:
-        """Put the kinds of trees behind others, and their buffers; whether they have any."""
-        kinds, pieces = taken.kinds, taken.pieces
+    def _take(self, trees: Iterable[Any], into: _Into, device: Any) -> Any:
+        """Put the kinds of trees behind others, which are of a device, and their buffers; the
+        device of all."""
+        kinds, pieces, _, _ = into
         for tree in trees:
             if issubclass(type(tree), Handle):  # `isinstance` would look into a lazy tree
                 node = tree.node
-                kind, buffer, device = node.type, node.buffer, node.device
+                kind, buffer, own = node.type, node.buffer, node.device
                 buffers = None if buffer is None or node.tracked else (buffer,)
             else:
                 bundle = bundle_of(tree)
-                if bundle is None and self._take_other(tree, taken):
-                    continue
                 if bundle is None:
-                    return False
+                    device = self._take_other(tree, into, device)
+                    continue
                 kind, buffers = bundle.kind, bundle.buffers
-                device = kind.device
-            if buffers is None or (device is not taken.device and not taken.goes_to(device)):
-                return False
+                own = kind.device
+            if buffers is None:
+                raise _Apart
+            if own is not device:
+                device = _common(device, own)
             kinds.append(kind)
             pieces.append(buffers)
-        return True
+        return device
 
-    def _take_other(self, tree: Any, taken: _Taken) -> bool:
+    def _take_other(self, tree: Any, into: _Into, device: Any) -> Any:
         """The same for what is neither a tensor nor a lazy tree."""
-        place = len(taken.kinds)
-        found = self._found(place, tree) if place in self._known else None
-        if found is None and is_of_host(tree):
-            return taken.put_off(tree)
-        if found is None and taken.learning:
-            found = self._learned(place, tree)
+        kinds, pieces, of_host, learning = into
+        found = self._found(len(kinds), tree) if len(kinds) in self._known else None
+        if found is None and is_of_host(tree):  # for which there is a place until all are known
+            of_host.append((len(kinds), len(pieces), tree))
+            kinds.append(None)
+            pieces.append(())
+            return device
+        if found is None and learning:
+            found = self._learned(len(kinds), tree)
         if found is None:
-            return self._take_apart(tree, taken)
+            return self._take_apart(tree, into, device)
         kind, buffers = found
-        taken.kinds.append(kind)
-        taken.pieces.append(buffers)
-        return taken.goes_to(kind.device)
+        kinds.append(kind)
+        pieces.append(buffers)
+        return _common(device, kind.device)
 
-    def _take_apart(self, tree: Any, taken: _Taken) -> bool:
+    def _take_apart(self, tree: Any, into: _Into, device: Any) -> Any:
         """The same for a container of anything, child by child, and for what Python reads."""
         cls = dict if isinstance(tree, dict) else tree.__class__
         container = None if cls is Static else container_of(cls)
         if container is None:
-            return taken.note(tree if cls is Static else Static(tree))
+            into[0].append(_key(tree if cls is Static else Static(tree)))
+            return device
         children, static = container.open(tree)
         if len(children) > _CHILDREN_AT_MOST:
-            return False
-        return taken.note((cls, static, len(children))) and self._take(children, taken)
+            raise _Apart
+        into[0].append(_key((cls, static, len(children))))
+        return self._take(children, into, device)
 
     def _found(self, place: int, tree: Any) -> Found | None:
         """The kind of a tree that somebody has looked into, and its buffers."""
@@ -126,17 +139,21 @@ class Quick:
         self._known[place] = (_Known(structure), *known)[:_TREES_AT_MOST]
         return self._found(place, tree)
 
-    def _upload(self, values: Sequence[tuple[int, int, Any]], taken: _Taken) -> None:
-        """Bring numbers and arrays of the host to where all others are."""
-        device = taken.device = taken.device or current_device()
-        for at, place, value in values:
+    def _upload(self, into: _Into, device: Any) -> None:
+        """Bring numbers and arrays of the host to a device, where all others are."""
+        kinds, pieces, of_host, _ = into
+        for at, place, value in of_host:
             latest = self._numbers.get(at) if self._numbers else None
             if latest is None or latest.value is not value or latest.device is not device:
                 latest = _Number(value, device, *from_host(value, device))
                 if self._numbers is not None and type(value) in NUMBER_TYPES:
                     self._numbers[at] = latest
-            taken.kinds[at] = number_class(value) or latest.type
-            taken.pieces[place] = (latest.buffer,)
+            kinds[at] = number_class(value) or latest.type
+            pieces[place] = (latest.buffer,)
+
+
+class _Apart(Exception):
+    """Arguments that must be taken apart."""
 
 
 class _Number(NamedTuple):
@@ -148,40 +165,20 @@ class _Number(NamedTuple):
     buffer: Any
 
 
-class _Taken:
-    """What was taken apart of a call so far; `of_host` are numbers and arrays that wait until it is
-    known where they go, with their places."""
+def _common(one: Any, other: Any) -> Any:
+    """The one device of both, if there is one."""
+    if one is not other and one is not None and other is not None:
+        raise _Apart
+    return other if one is None else one
 
-    __slots__ = ("device", "kinds", "learning", "of_host", "pieces")
 
-    def __init__(self, learning: bool) -> None:
-        self.kinds: list[Any] = []
-        self.pieces: list[Sequence[Any]] = []
-        self.device: Any = None
-        self.learning = learning
-        self.of_host: tuple[tuple[int, int, Any], ...] = ()
-
-    def goes_to(self, device: Any) -> bool:
-        """Whether all are of this device, too, if there is one."""
-        if self.device is None:
-            self.device = device
-        return device is None or self.device is device
-
-    def note(self, kind: Any) -> bool:
-        """Put the kind of what has no buffer behind others; whether it is a key."""
-        self.kinds.append(kind)
-        try:
-            hash(kind)
-        except TypeError:  # of which taking all apart tells the user
-            return False
-        return True
-
-    def put_off(self, value: Any) -> bool:
-        """Leave a place for a number or an array of the host, until it is known where it goes."""
-        self.of_host = (*self.of_host, (len(self.kinds), len(self.pieces), value))
-        self.kinds.append(None)
-        self.pieces.append(())
-        return True
+def _key(kind: Any) -> Any:
+    """The kind of what has no buffer."""
+    try:
+        hash(kind)
+    except TypeError:  # of which taking all apart tells the user
+        raise _Apart from None
+    return kind
 
 
 class _Known:
