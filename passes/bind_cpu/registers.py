@@ -19,6 +19,10 @@ from ...ir.values import AnyValue
 from .emitter import Emitter
 
 Shape = tuple[int, ...]
+Place = tuple[int, int]
+"""A lane: the number of its vector among some, and which lane of that."""
+MOST_SOURCES = 8
+"""Numbers of more vectors are put in one by one."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -88,17 +92,42 @@ def objects(values: Sequence[Any], shape: Shape) -> Array:
 
 
 def lane(emitter: Emitter, part: AnyValue, at: int) -> AnyValue:
-    """The number in one lane of a part, found where it was put in if it was."""
+    """The number in one lane of a part, found where it was put in or taken from if it was."""
     while isinstance(part.type, Vec):
         owner = part.owner
         if isinstance(owner, loop.Splat):
             return owner.x
-        if not isinstance(owner, loop.Insert):
-            return emitter.emit(loop.Extract, part, lane=at)
-        if owner.lane == at:
+        if isinstance(owner, loop.Insert) and owner.lane == at:
             return owner.value
-        part = owner.x
+        wider = _taken_from(owner, at)
+        if wider is None:
+            return emitter.emit(loop.Extract, part, lane=at)
+        part, at = wider
     return part
+
+
+def _taken_from(owner: Any, at: int) -> tuple[AnyValue, int] | None:
+    """Another vector that has the number in one of its lanes; of a shuffle only a longer one: those
+    of the same length have moved their lanes to where they are wanted."""
+    if isinstance(owner, loop.Insert):
+        return owner.x, at
+    if isinstance(owner, loop.Concat):
+        return _part_of(owner, at)
+    if not isinstance(owner, loop.Shuffle):
+        return None
+    found, place = owner.x, owner.lanes[at]
+    if isinstance(found.owner, loop.Concat):
+        found, place = _part_of(found.owner, place)
+    return (found, place) if found.type.lanes > len(owner.lanes) else None
+
+
+def _part_of(concat: loop.Concat, at: int) -> tuple[AnyValue, int]:
+    """The vector that has a lane of several behind each other, and which lane of it that is."""
+    for part in concat.parts:
+        if at < part.type.lanes:
+            return part, at
+        at -= part.type.lanes
+    raise IndexError(at)
 
 
 def scalars(emitter: Emitter, tile: Registers) -> Array:
@@ -125,20 +154,46 @@ def vector(emitter: Emitter, numbers: list[AnyValue]) -> AnyValue:
 
 
 def _shuffled(emitter: Emitter, numbers: list[AnyValue]) -> AnyValue | None:
-    """The vector, if all numbers are lanes of one or two others."""
+    """The vector, if all numbers are lanes of a few others: of two at a time."""
     owners = [number.owner for number in numbers]
     taken = [owner for owner in owners if isinstance(owner, loop.Extract)]
-    if len(taken) < len(numbers):
-        return None
     sources: list[AnyValue] = list(dict.fromkeys([op.x for op in taken]))
-    if len(sources) > 2:
+    if len(taken) < len(numbers) or len(sources) > MOST_SOURCES:
         return None
-    lanes = [source.type.lanes for source in sources]
-    found = [op.lane + (lanes[0] if op.x is not sources[0] else 0) for op in taken]
+    places = [(sources.index(op.x), op.lane) for op in taken]
+    return _gathered(emitter, sources, places)
+
+
+def _gathered(emitter: Emitter, sources: Sequence[AnyValue], places: Sequence[Place]) -> AnyValue:
+    """The vector of some lanes of some vectors."""
+    if len(sources) > 2:
+        sources, places = _halved(emitter, sources, places)
+    starts = [0, sources[0].type.lanes]
     whole = sources[0] if len(sources) == 1 else emitter.emit(loop.Concat, tuple(sources))
-    if found == list(range(sum(lanes))):
+    found = tuple([starts[source] + lane for source, lane in places])
+    if found == tuple(range(whole.type.lanes)):
         return whole
-    return emitter.emit(loop.Shuffle, whole, lanes=tuple(found))
+    return emitter.emit(loop.Shuffle, whole, lanes=found)
+
+
+def _halved(
+    emitter: Emitter, sources: Sequence[AnyValue], places: Sequence[Place]
+) -> tuple[list[AnyValue], list[Place]]:
+    """The same lanes as those of two vectors, for each half of the sources one."""
+    half = (len(sources) + 1) // 2
+    sides = sources[:half], sources[half:]
+    taken: tuple[list[Place], list[Place]] = ([], [])
+    found: list[Place] = []
+    for source, lane in places:
+        side = int(source >= half)
+        single = len(sides[side]) == 1
+        found.append((side, lane if single else len(taken[side])))
+        taken[side].append((source - side * half, lane))
+    vectors = [
+        side[0] if len(side) == 1 else _gathered(emitter, side, lanes)
+        for side, lanes in zip(sides, taken, strict=True)
+    ]
+    return vectors, found
 
 
 def _inserted(emitter: Emitter, numbers: list[AnyValue]) -> AnyValue:

@@ -1,9 +1,9 @@
 """Tensors end to end.
 
 Comes in: a kernel of one `tensor.concat`. Goes out: its stages. Where all parts lie in a row, each
-is copied into its part of the result, by one launch a part of one tile func; else a program copies
-one line of each part in turn.
-Never: a tile that two parts meet in.
+is copied into its part of the result, by one launch a part of one tile func. Where a line of each
+is one element, a program deals out tiles of all in turn; else it copies one line of each in turn.
+Never: a tile that two parts meet in, but where they are dealt out.
 """
 
 from collections.abc import Sequence
@@ -20,15 +20,21 @@ from .kernel import Param
 from .parts import Part, Stage, Stages
 from .schedule import Chooser, KernelShape, Schedule
 
+MOST_DEALT = 8
+"""Up to so many parts are dealt out: of eight, a vector has two elements of each."""
+
 
 def concat_parts(func: Func, op: tensor.Concat, choose: Chooser) -> Stages:
     """Stages for all parts."""
     dtype = op.result.dtype
-    schedule = choose(KernelShape("map", dtype, dtype, False, False, 1, False))
+    schedule = choose(KernelShape("concat", dtype, dtype, False, False, 1, False))
     lengths = [prod(each.type.shape[op.axis :]) for each in op.tensors]
     lines = prod(op.result.type.shape[: op.axis])
     if lines == 1:
         return Stages(func, tuple(_copies(func, lengths, schedule)))
+    few = 2 <= len(lengths) <= MOST_DEALT and "dealt" in schedule
+    if few and all(length == 1 for length in lengths):
+        return Stages(func, (_dealt(func, lines, len(lengths), schedule),))
     return Stages(func, (_lines(func, lines, lengths, schedule),))
 
 
@@ -52,6 +58,23 @@ def _copies(func: Func, lengths: Sequence[Size], schedule: Schedule) -> list[Sta
         stages.append(Stage(copy, (Part(number, shape),), (place,), (ceil_div(length, width),)))
         offset = offset + length
     return stages
+
+
+def _dealt(func: Func, lines: Size, count: int, schedule: Schedule) -> Stage:
+    """A program for a tile of each part: the first elements of all, the second of all, …"""
+    dtype = func.results[0].dtype
+    width = max(1, schedule["dealt"] >> (count - 1).bit_length())
+    params = [
+        Param(number, (lines,), dtype, func.arguments[number].name) for number in range(count)
+    ]
+    params.append(Param(0, (lines * count,), dtype, func.results[0].name, written=True))
+    draft = Draft(func, params, [(lines, width)], schedule)
+    *sources, target = draft.views
+    parts = [draft.load(source, draft.starts, width) for source in sources]
+    rows = draft.emit(tile.Concat, [draft.reshape(part, width, 1) for part in parts], axis=1)
+    dealt = draft.reshape(rows, width * count)
+    draft.store(target, dealt, [draft.multiply(draft.starts[0], count)])
+    return draft.stage(range(len(params)))
 
 
 def _lines(func: Func, lines: Size, lengths: Sequence[Size], schedule: Schedule) -> Stage:

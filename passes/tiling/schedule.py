@@ -36,13 +36,13 @@ COSTLY = (
 class KernelShape:
     """What matters of a kernel for the size of its tiles.
 
-    `kind` is "map", "rows" (with reductions), "sort", or "contract", "convolve" or "attention", of
-    which only the dtype of the operands and that of the sums are told. `narrowest` and `widest` are
-    among the dtypes that it holds along the vector axis. `vector_reduced`: the vectors run along a
-    reduced axis. `transposed`: some read runs along another axis, which is tiled by "m". `live`:
-    how many tiles are needed at once. `costly`: there are functions such as exp, or divisions.
-    `once`: all that is read is reduced in one run along the reduced axes, and not needed again.
-    `search`: places of extremes are looked for.
+    `kind` is "map", "rows" (with reductions), "sort", "concat", or "contract", "convolve" or
+    "attention", of which only the dtype of the operands and that of the sums are told. `narrowest`
+    and `widest` are among the dtypes that it holds along the vector axis. `vector_reduced`: the
+    vectors run along a reduced axis. `transposed`: some read runs along another axis, tiled by "m".
+    `live`: how many tiles are needed at once. `costly`: there are functions such as exp, or
+    divisions. `once`: all that is read is reduced in one run along the reduced axes, and not needed
+    again. `search`: places of extremes are looked for.
     """
 
     kind: str
@@ -85,6 +85,9 @@ Of sorts, of which the dtype of keys is told: a pass looks at `digit` bits; a pr
 of a long line; lines of at most `short` elements, or a fourth of that, are tiles. What stands
 `next` bytes behind the place of an element is asked for. Where at most one of `share` elements is
 wanted, programs have `room` for so many candidates beyond those.
+
+Of tensors end to end, so many elements, `dealt` from all of them in turn, are stored at once where
+each gives one at a time; without it each of their lines is copied on its own.
 
 Of attentions, `m`, `n` and `k` are as of contractions, rows being queries or keys, columns the
 others; a program has at most `queries` rows, and keeps the scores of `keys` columns at a time,

@@ -30,6 +30,9 @@ ACROSS = 256
 """So many rows are summed across by one program."""
 COLUMNS = 8192
 """Rows with more elements are not summed across while they pass: the sums would not stay near."""
+DEALT = 4
+"""At most so many elements a register are put together from several tensors in turn: on the way,
+each may be a part of a tile."""
 FEW_LINES = 8
 """So many rows of a product or fewer pass by the other operand as it lies in memory."""
 ALONE = 1 << 16
@@ -96,6 +99,8 @@ def chooser(machine: Machine) -> Callable[[KernelShape], Schedule]:
             return _convolution(machine, lanes, shape.widest.itemsize)
         if shape.kind == "sort":
             return {"n": 4 * lanes, **SORT, "next": NEXT}
+        if shape.kind == "concat":
+            return {"n": 4 * lanes, "dealt": min(4 * lanes, DEALT * machine.registers)}
         vectors = 4 if shape.live <= FEW else 2
         if shape.costly:
             vectors = 1 if shape.kind == "map" else 2

@@ -16,8 +16,12 @@ from kit.tiling import SYMBOLS, arrays_for, kernel, runs, sizes_of, tiled
 N, M = SYMBOLS["n"], SYMBOLS["m"]
 
 
-def check(func: Func, ranges: dict[int, tuple[int, int]] | None = None) -> None:
-    made = tiled(func)
+def check(
+    func: Func,
+    ranges: dict[int, tuple[int, int]] | None = None,
+    schedule: dict[str, int] | None = None,
+) -> None:
+    made = tiled(func, schedule)
     assert not made.refused
     for seed, sizes in enumerate(sizes_of(func, count=7)):
         given = arrays_for(func, sizes, whole=True, seed=seed)
@@ -176,14 +180,19 @@ def test_scatters_are_the_same(combiner: Combiner, count: int, shapes: tuple[str
         (1, ("n m 5 bool", "n k 5 bool")),
         (1, ("1 m 5 i8", "1 k 5 i8")),
         (2, ("n 3 m f32", "n 3 m f32")),
+        (2, ("n m 1 f32", "n m 1 f32")),
+        (1, ("n 1 i8", "n 1 i8", "n 1 i8")),
+        (1, ("n 1 1 f64",) * 8),
+        (1, ("n 1 bool",) * 9),
     ],
 )
-def test_concats_are_the_same(axis: int, shapes: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("schedule", [{"n": 16}, {"n": 16, "dealt": 16}, {"n": 1, "dealt": 1}])
+def test_concats_are_the_same(axis: int, shapes: tuple[str, ...], schedule: dict[str, int]) -> None:
     def build(*parts: Term) -> Term:
         values = [part.value for part in parts]
         return Term(parts[0].builder, parts[0].builder.emit(tensor.Concat, values, axis=axis))
 
-    check(kernel(build, *shapes))
+    check(kernel(build, *shapes), schedule=schedule)
 
 
 def test_an_argument_may_be_read_twice_and_arguments_in_any_order() -> None:
