@@ -140,6 +140,29 @@ def concat_nested(op: tensor.Concat, rewriter: Rewriter) -> AnyValue | None:
     return rewriter.emit(tensor.Concat, parts, op.axis)
 
 
+@rewrite(tensor.Add)
+def add_concats(op: tensor.Add, rewriter: Rewriter) -> AnyValue | None:
+    """add(concat(x, y), concat(z, w)) -> concat(add(x, z), add(y, w)), if it alone reads them"""
+    left, right = (_put_together(operand) for operand in op.operands)
+    if left is None or right is None or left is right or left.axis != right.axis:
+        return None
+    if [part.type for part in left.operands] != [part.type for part in right.operands]:
+        return None
+    rewriter.covers(left, right)
+    pairs = zip(left.operands, right.operands, strict=True)
+    parts = [rewriter.emit(tensor.Add, *pair) for pair in pairs]
+    whole = rewriter.emit(tensor.Concat, parts, left.axis)
+    return rewriter.emit(tensor.Reshape, whole, op.result.type.shape)
+
+
+def _put_together(value: AnyValue) -> tensor.Concat | None:
+    """The op that puts a value together, perhaps in another shape, if only one op reads it."""
+    if len(value.uses) > 1:
+        return None
+    inner = made_by(value, tensor.Reshape)
+    return made_by(value, tensor.Concat) if inner is None else _put_together(inner.x)
+
+
 def _zero(sizes: Shape) -> bool:
     return all(size == 0 for size in sizes)
 
@@ -154,5 +177,5 @@ def _replaced(shape: Shape, axis: int, size: Size) -> Shape:
 
 WINDOWS = Rules(
     slice_everything, slice_twice, slice_of_concat, slice_of_pad, slice_of_broadcast,
-    pad_nothing, pad_twice, concat_one, concat_empty, concat_nested,
+    pad_nothing, pad_twice, concat_one, concat_empty, concat_nested, add_concats,
 )  # fmt: skip

@@ -9,6 +9,16 @@ import brimstone as bs
 
 LOSSES: dict[str, Callable[[bs.Tensor], bs.Tensor]] = {
     "every other row": lambda x: (x[::2] ** 2).sum(),
+    "every other column": lambda x: (x[:, ::2] ** 2).sum(),
+    "every other element": lambda x: bs.tanh(x[1::2, ::2]).sum(),
+    "every third from the second": lambda x: (x[:, 1::3] ** 2).sum() + x.sum(),
+    "every fifteenth": lambda x: (bs.concat([x] * 6, axis=1)[:, 3::15] * x[:, :3]).sum(),
+    "pairs turned": lambda x: (
+        bs.stack([x[:, ::2] - x[:, 1::2] * x[0, ::2], x[:, 1::2] * x[:, ::2]], axis=-1).reshape(
+            x.shape
+        )
+        * x
+    ).sum(),
     "neighbours": lambda x: ((x[1:] - x[:-1]) ** 2).sum(),
     "neighbours across": lambda x: bs.abs(x[1:, :-1] - x[:-1, 1:]).sum(),
     "rolled twice": lambda x: (bs.roll(bs.roll(x, 1, axis=0) * x, 2, axis=1) ** 2).sum(),
