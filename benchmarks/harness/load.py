@@ -9,6 +9,7 @@ Never: a figure that is corrected for load; it is taken again, or not trusted.
 import os
 import time
 from pathlib import Path
+from threading import get_native_id
 
 from benchmarks.harness.neighbour import Neighbour
 
@@ -20,7 +21,7 @@ HALF = (0.4, 0.6)
 OTHERS_AT_MOST = 0.05
 """Which part of a core's time others may have during work; the system counts in ticks."""
 SETTLE_SECONDS = 0.002
-"""How long a process is looked at to see whether it rests."""
+"""How long a process is left alone before it is looked at once more."""
 SETTLE_TRIES = 250
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -60,16 +61,30 @@ def _as_expected(core: int, neighbour: Neighbour | None) -> bool:
 
 
 def settle() -> None:
-    """Return when no thread of this process is busy any more, or after a while.
+    """Return when no other thread of this process wants to run any more, or after a while.
 
     Threads of OpenBLAS spin for a tenth of a second after a product, those of OpenMP for some
-    milliseconds: time of whoever runs next.
+    milliseconds: time of whoever runs next. The system counts their time in ticks, which come too
+    late for that; but it says at once who wants to run.
     """
     for _ in range(SETTLE_TRIES):
-        before = time.process_time()
         time.sleep(SETTLE_SECONDS)
-        if time.process_time() - before < SETTLE_SECONDS / 4:
+        if not others_run():
             return
+
+
+def others_run() -> bool:
+    """Whether threads of this process other than this one run, or would if there were a core."""
+    mine = str(get_native_id())
+    return any([task.name != mine and _runs(task) for task in Path("/proc/self/task").iterdir()])
+
+
+def _runs(task: Path) -> bool:
+    try:
+        text = (task / "stat").read_text("ascii", "replace")
+    except OSError:  # it has ended
+        return False
+    return text.rpartition(")")[2].split()[0] == "R"
 
 
 class Watch:
