@@ -80,11 +80,8 @@ def others_run() -> bool:
 
 
 def _runs(task: Path) -> bool:
-    try:
-        text = (task / "stat").read_text("ascii", "replace")
-    except OSError:  # it has ended
-        return False
-    return text.rpartition(")")[2].split()[0] == "R"
+    columns = _columns(task / "stat")
+    return bool(columns) and columns[0] == "R"
 
 
 class Watch:
@@ -119,9 +116,14 @@ def _busy_seconds(cores: set[int]) -> float:
 
 def _seconds_of(process: int) -> float:
     """The time that a process had; none, if it is gone."""
+    columns = _columns(Path(f"/proc/{process}/stat"))
+    return (int(columns[11]) + int(columns[12])) / TICKS if columns else 0.0
+
+
+def _columns(stat: Path) -> list[str]:
+    """What the system says of a process or a thread, from its state on; nothing, if it is gone."""
     try:
-        text = Path(f"/proc/{process}/stat").read_text("ascii")
+        text = stat.read_text("ascii", "replace")
     except OSError:
-        return 0.0
-    columns = text.rpartition(")")[2].split()
-    return (int(columns[11]) + int(columns[12])) / TICKS
+        return []
+    return text.rpartition(")")[2].split()

@@ -1,6 +1,7 @@
 """Rewrites of slices, paddings and concatenations.
 
-Comes in: ops that take parts of tensors or put parts together. Goes out: fewer, smaller ones.
+Comes in: ops that take parts of tensors or put parts together, and sums of these. Goes out: fewer,
+smaller ones.
 Never: a window that is only perhaps inside; what is not proved stays.
 """
 

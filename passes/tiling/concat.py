@@ -27,7 +27,7 @@ MOST_DEALT = 8
 def concat_parts(func: Func, op: tensor.Concat, choose: Chooser) -> Stages:
     """Stages for all parts."""
     dtype = op.result.dtype
-    schedule = choose(KernelShape("concat", dtype, dtype, False, False, 1, False))
+    schedule = choose(KernelShape("concat", dtype, dtype))
     lengths = [prod(each.type.shape[op.axis :]) for each in op.tensors]
     lines = prod(op.result.type.shape[: op.axis])
     if lines == 1:

@@ -43,11 +43,11 @@ def dealt(count: int, dtype: str, width: int) -> str:
 @pytest.mark.parametrize("dtype", ["f32", "i8"])
 @pytest.mark.parametrize("size", [12, 9, 1, 0])
 def test_dealt(machine: Machine, count: int, dtype: str, size: int) -> None:
-    made = np.dtype({"f32": np.float32, "i8": np.int8}[dtype])
-    arrays = [np.arange(size).astype(made) + 12 * part for part in range(count)]
-    given = [*[each.astype(made) for each in arrays], np.full(size * count, -1, made)]
+    made = {"f32": np.float32, "i8": np.int8}[dtype]
+    arrays = [np.arange(12 * part, 12 * part + size, dtype=made) for part in range(count)]
+    given = [*arrays, np.full(size * count, -1, made)]
     found = check(kernel(dealt(count, dtype, 4)), given, machine)
-    np.testing.assert_array_equal(found[-1], np.stack(arrays, axis=-1).reshape(-1).astype(made))
+    np.testing.assert_array_equal(found[-1], np.stack(arrays, axis=-1).reshape(-1))
 
 
 @pytest.mark.parametrize("count", [2, 3, 4, 7, 8])
@@ -59,4 +59,4 @@ def test_lanes_are_shuffled(count: int) -> None:
     shuffles = [op for op in walk(way.on_true) if isinstance(op, loop.Shuffle)]
     stores = [op for op in walk(way.on_true) if isinstance(op, loop.StoreVector)]
     assert len(stores) == count
-    assert count <= len(shuffles) <= count * (count - 1)
+    assert len(shuffles) == count * (count - 1)
