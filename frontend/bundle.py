@@ -74,13 +74,14 @@ def kind_of(structure: Structure, types: tuple[Any, ...], device: Device | None)
 class Bundle:
     """The buffers of a tree's leaves, which are still to be made; None once they are given away.
 
-    `location` is where they come from, and in the end where they were given away.
+    `location` is where they come from, and in the end where they were given away; `opened` says
+    whether somebody has begun to look into the tree.
     """
 
-    __slots__ = ("buffers", "kind", "location")
+    __slots__ = ("buffers", "kind", "location", "opened")
 
     def __init__(self, kind: Kind, buffers: Sequence[Any], location: Location) -> None:
-        self.kind, self.location = kind, location
+        self.kind, self.location, self.opened = kind, location, False
         self.buffers: Sequence[Any] | None = buffers
 
     def leaves(self) -> list[Tensor] | None:
@@ -93,6 +94,7 @@ class Bundle:
 
     def children(self) -> list[Any]:
         """The children of the tree: tensors, and trees that may be lazy in their turn."""
+        self.opened = True  # before they are read: who gives them away looks at it after that
         buffers = self.buffers
         if buffers is None:
             return self._dead_children()
@@ -106,7 +108,8 @@ class Bundle:
 
     def donate(self, location: Location) -> None:
         """Give the buffers away; whoever reads a leaf is told where that happened."""
-        self.buffers, self.location = None, location
+        self.location = location
+        self.buffers = None
 
     def _dead_children(self) -> list[Any]:
         # Made with a buffer and then robbed of it: a tensor without one is pending from birth.
@@ -146,6 +149,8 @@ def maker(kind: Kind, inner: bool = False) -> Maker:
     container = kind.container
     assert container is not None
     close, static = container.close, structure.static
+    if not kind.children:
+        return Maker((), lambda pieces, line: close(static, ()))
     makers = [maker(child, inner) for child in kind.children]
     inside = [each.make for each in makers]
 
@@ -188,11 +193,14 @@ def _leaf(type_: Any, buffer: Any, device: Device | None, location: Location) ->
 
 def donate(tree: Any, location: Location) -> bool:
     """Give away the buffers of a tree that nobody has looked into; whether it is one."""
-    with FILLING:
-        bundle = bundle_of(tree)
-        if bundle is not None:
-            bundle.donate(location)
-        return bundle is not None
+    bundle = bundle_of(tree)
+    if bundle is None:
+        return False
+    bundle.donate(location)
+    if not bundle.opened:  # nor will it be, with what was given away
+        return True
+    with FILLING:  # another thread may be at it, and have read the buffers before
+        return bundle_of(tree) is not None
 
 
 def peek(tree: Any) -> tuple[list[Any], Structure] | None:

@@ -54,6 +54,10 @@ def force(*wanted: Node, recompute: bool = False) -> None:
     What depends on tensors that ask for gradients keeps what its derivative needs; with
     `recompute`, only what it takes to compute that again.
     """
+    # Who finds all computed takes no lock: threads that meet at one in each step of theirs would go
+    # on in turns from then on.
+    if all([node.buffer is not None for node in wanted]):
+        return
     with GATHERING:
         missing = [node for node in wanted if node.buffer is None]
         if not missing:
@@ -131,16 +135,17 @@ def _run_piece(piece: Piece) -> None:
     segment = segment_of(recording, step, buffers) if tracked else None
     with GATHERING:
         for node, place in places.items():
-            settle(node, buffers[place], step.device)
+            node.tracked = node.tracked and node.type.dtype in INEXACT  # else without a derivative
             if segment is not None and node.tracked:
                 node.history = (segment, place)
+            settle(node, buffers[place], step.device)
 
 
 def settle(node: Node, buffer: Any, device: Device) -> None:
-    """Put a buffer in the place of a node's operands."""
-    node.buffer, node.device = buffer, device
+    """Put a buffer in the place of a node's operands; who sees it sees what belongs to it, too."""
+    node.device = device
+    node.buffer = buffer
     node.cls, node.operands, node.attributes, node.regions = Leaf, (), (), ()
-    node.tracked = node.tracked and node.type.dtype in INEXACT  # nothing else has a derivative
 
 
 def run(recording: Recording, compiled: Plan, device: Device, inputs: Sequence[Any]) -> Any:

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Any
 
 from .lazy import bundle_of
-from .tree import LEAF, Structure, container_of
+from .tree import BUILT_IN, LEAF, Structure, container_of
 
 Read = Callable[[Any, list[Any]], bool]
 """Put the leaves of a container behind others; whether it is as expected."""
@@ -28,7 +28,7 @@ Take = Callable[[Collection[Any], list[Any]], bool]
 @cache
 def reader(structure: Structure) -> Read:
     """How the leaves of containers with this structure are found."""
-    open = _dict_opener(structure) if structure.cls is dict else _opener(structure)
+    open = _OPENERS.get(structure.cls, _opener)(structure)
     take = _taker(structure.children)
 
     def read(tree: Any, leaves: list[Any]) -> bool:
@@ -96,6 +96,19 @@ def _dict_opener(structure: Structure) -> Open:
     return open
 
 
+def _sequence_opener(structure: Structure) -> Open:
+    cls, count = structure.cls, len(structure.children)
+    assert cls is not None
+    plain, other = BUILT_IN[cls], _opener(structure)
+
+    def open(tree: Any) -> Collection[Any] | None:
+        if type(tree) is not cls or container_of(cls) is not plain:
+            return other(tree)
+        return tree if len(tree) == count else None
+
+    return open
+
+
 def _opener(structure: Structure) -> Open:
     cls, expected, count = structure.cls, {structure.static}, len(structure.children)
     assert cls is not None
@@ -109,6 +122,11 @@ def _opener(structure: Structure) -> Open:
         return children if alike else None
 
     return open
+
+
+_OPENERS: dict[Any, Callable[[Structure], Open]] = {
+    dict: _dict_opener, tuple: _sequence_opener, list: _sequence_opener,
+}  # fmt: skip
 
 
 def _is_among(expected: set[Any], static: Any) -> bool:

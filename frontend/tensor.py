@@ -140,7 +140,9 @@ class Tensor(Methods, Handle):
 
     def _one(self, asked: str) -> HostArray:
         """The only element, on the host."""
-        if self.node.type.shape and self.size != 1:
+        if not self.node.type.shape:
+            return host_array(self, asked)
+        if self.size != 1:
             fail(
                 ShapeError, asked, "the tensor has not one element", self,
                 hint="index it, or reduce it with `.sum()`, `.any()` or `.all()`",

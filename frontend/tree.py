@@ -227,7 +227,7 @@ def container_of(cls: type) -> Container | None:
         return Container(
             lambda tree: (tree, None), lambda _, children: cls(*children), lambda *_: fields
         )
-    return _BUILT_IN.get(dict if issubclass(cls, dict) else cls)
+    return BUILT_IN.get(dict if issubclass(cls, dict) else cls)
 
 
 def _dataclass(cls: type) -> Container:
@@ -246,13 +246,14 @@ def _dataclass(cls: type) -> Container:
 
     def close(rest: Any, children: Sequence[Any]) -> Any:
         made = object.__new__(cls)
-        values = dict(zip(dynamic, children, strict=True))
-        if static:
-            values |= settings(rest)
         if are_plain:
-            made.__dict__.update(values)
+            own = made.__dict__
+            own.update(zip(dynamic, children, strict=True))
+            if static:
+                own.update(settings(rest))
             return made
-        for name, value in values.items():
+        values = (*children, *rest.value)
+        for name, value in zip((*dynamic, *static), values, strict=True):
             object.__setattr__(made, name, value)
         return made
 
@@ -264,7 +265,7 @@ def is_set_by(cls: Any, name: str) -> bool:
     return hasattr(getattr_static(cls, name, None), "__set__")
 
 
-_BUILT_IN: dict[type, Container] = {
+BUILT_IN: dict[type, Container] = {
     dict: Container(
         lambda tree: (tuple(tree.values()), tuple(tree)),
         lambda keys, children: dict(zip(keys, children, strict=True)),
@@ -274,3 +275,4 @@ _BUILT_IN: dict[type, Container] = {
     tuple: Container(lambda tree: (tree, None), lambda _, children: tuple(children)),
     type(None): Container(lambda tree: ((), None), lambda _, children: None),
 }
+"""How classes of Python are taken apart, unless somebody says otherwise."""

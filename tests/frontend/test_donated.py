@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import suppress
 from threading import Thread
+from time import sleep
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +11,9 @@ import numpy as np
 import pytest
 
 import brimstone as bs
-from brimstone.frontend.lazy import bundle_of
+from brimstone.frontend.bundle import donate
+from brimstone.frontend.lazy import FILLING, bundle_of
+from brimstone.ir.locations import UNKNOWN
 from brimstone.runtime import calls
 
 SHAPE = (300, 200)
@@ -308,3 +311,21 @@ def test_explain_counts_donated_memory_once() -> None:
     given = (tree(), tree())
     assert "1.44 MB made" in str(bs.explain(less)(*given))
     assert "takes 2.88 MB: 2.88 MB given\n" in str(bs.jit(less, donate=0).explain(*given))
+
+
+def test_what_is_given_away_while_another_thread_looks_into_it_is_dead() -> None:
+    """Its leaves may have been made of what was there before; whoever reads one is told where."""
+    parameters = bs.jit(lambda tree: {name: each + 1 for name, each in tree.items()})(tree())
+    bundle, whole = bundle_of(parameters), list[bool]()
+    assert bundle is not None
+    with FILLING:
+        children = bundle.children()  # as who looks into it does first
+        thread = Thread(target=lambda: whole.append(donate(parameters, UNKNOWN)))
+        thread.start()
+        while bundle.buffers is not None:
+            sleep(0.001)
+        assert thread.is_alive()
+        dict.update(parameters, zip(bundle.kind.structure.static, children, strict=True))
+        parameters.bundle = None
+    thread.join()
+    assert whole == [False]  # so each leaf is given away on its own
