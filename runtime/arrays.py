@@ -30,6 +30,8 @@ _GONE = deque[Any]()
 """Arrays that nobody has any more, which the next call drops."""
 _LARGE = 1 << 20
 """So many bytes are dropped at once."""
+_FEW = 64
+"""So many bytes are copied where somebody reads them."""
 
 
 class Arrays(Sequence["Arrays"]):
@@ -86,6 +88,9 @@ class Arrays(Sequence["Arrays"]):
             self.stay()
             self.wait()
             address = core().brimstone_address(native, 0)
+        if form.size <= _FEW:  # they are copied sooner than somebody holds their memory
+            few: Any = ffi.buffer(address, form.size)
+            return np.ndarray(form.shape, form.storage, few[:])
         return shown(native, address, form, read_only=True)
 
     def addresses(self) -> list[int]:
@@ -198,6 +203,13 @@ def lent(array: Array) -> Arrays:
     address = ffi.cast("void *", array.__array_interface__["data"][0])
     native = core().brimstone_borrow(address, array.nbytes, ticket)
     return Arrays(owned(native, array.nbytes), (Form(array.shape, array.dtype),))
+
+
+def joined(pieces: Sequence[Arrays]) -> Arrays:
+    """All arrays of some pieces, which others hold, too."""
+    forms = tuple([form for each in pieces for form in each.forms])
+    native = core().brimstone_join([each.native for each in pieces], len(pieces))
+    return Arrays(owned(native, bytes_of(forms)), forms)
 
 
 def take_back() -> None:

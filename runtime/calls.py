@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ..targets.script import Form, NoMemory, Plan, Result
 from .arrays import Arrays, dropper, gone, lend
-from .native import State, address_of, core, ffi
+from .native import State, address_of, call_briefly, core, ffi
 from .scripts import written
 from .streams import Streams, leave_behind
 
@@ -39,8 +39,8 @@ class Call:
     """Called with arrays, in pieces: the arrays that a program makes of them."""
 
     __slots__ = (
-        "__weakref__", "_bytes", "_call", "_deals", "_forms", "_fresh", "_native", "_replaces",
-        "_streams",
+        "__weakref__", "_bytes", "_call", "_deals", "_forms", "_fresh", "_is_brief", "_native",
+        "_replaces", "_streams",
     )  # fmt: skip
 
     def __init__(self, streams: Streams, plan: Plan) -> None:
@@ -53,7 +53,7 @@ class Call:
         # What is called when it dies has no code of Python: an interrupt that came in it would be
         # lost, and with it what the core still reads.
         self._native = ffi.gc(native, _ENDING.append)
-        self._call = core().brimstone_call
+        self._call, self._is_brief = core().brimstone_call, False
         self._replaces = bool(plan.replaced)
         self._forms = tuple([each.form for each in plan.results])
         self._fresh = [_fresh_bytes(plan, each) for each in plan.results]
@@ -79,8 +79,10 @@ class Call:
         stream, native, given = self._streams.own, self._native, len(natives) - dropped
         how = (given, replaces, deal.native, dealt)
         try:
-            state = self._call(stream, native, natives, dropped, *how)
-            if state != State.READY:
+            call = call_briefly if self._is_brief else self._call
+            state = call(stream, native, natives, dropped, *how)
+            self._is_brief = state == State.BRIEF
+            if state != State.READY and not self._is_brief:
                 self._insist(state, stream, natives[dropped:], how)
         except Exception:
             raise
@@ -102,7 +104,8 @@ class Call:
             while not core().brimstone_admit(stream, self._native):
                 pass  # in between Python looks at signals
             state = self._call(stream, self._native, given, 0, *how)
-        if state != State.READY:  # for want of memory, unless one of them was donated before
+        if state not in (State.READY, State.BRIEF):
+            # For want of memory, unless one of them was donated before.
             for each in given:
                 lend(each)
             raise NoMemory(self._bytes)

@@ -8,7 +8,7 @@ its share.
 
 import atexit
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
 
@@ -71,6 +71,10 @@ class Host:
     def lent(self, array: Array) -> arrays.Arrays:
         """A host array, row-major and aligned, that nobody will change."""
         return arrays.lent(array)
+
+    def joined(self, pieces: Sequence[Any]) -> arrays.Arrays:
+        """All arrays of some pieces, held together."""
+        return arrays.joined(pieces)
 
     def wait(self) -> None:
         """Return when all that this thread asked for is done."""

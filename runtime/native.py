@@ -1,17 +1,18 @@
 """The native core, opened through cffi.
 
 In: the installed shared library, and `declared.py`, which is what `native/brimstone.h` says of it.
-Out: `core()`, an object with the header's functions as methods; and `peek()`, one of them for those
-who keep Python's lock. This never builds anything, and never looks outside the installed package.
+Out: `core()`, an object with the header's functions as methods; and `peek()` and `call_briefly`,
+two of them for those who keep Python's lock. This never builds anything, and never looks outside
+the installed package.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from ctypes import PyDLL, c_void_p
+from ctypes import PyDLL, c_int32, c_int64, c_void_p
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from .. import __path__ as package_folders
 from . import declared
@@ -32,7 +33,7 @@ class State:
     """What has become of an array, as `brimstone_state` counts: plain numbers, as each call asks
     for some, and an enumeration takes five times as long to look one up."""
 
-    PENDING, READY, FAILED, STOPPED = range(4)
+    PENDING, READY, FAILED, STOPPED, BRIEF = range(5)
 
 
 ENDED = -2
@@ -74,6 +75,8 @@ class Core(Protocol):
 
     def brimstone_part(self, arrays: FFI.CData, begin: int, end: int) -> FFI.CData: ...
 
+    def brimstone_join(self, pieces: Sequence[FFI.CData], count: int) -> FFI.CData: ...
+
     def brimstone_lend(self, arrays: FFI.CData) -> int: ...
 
     def brimstone_address(self, arrays: FFI.CData, index: int) -> FFI.CData: ...
@@ -95,6 +98,18 @@ class Core(Protocol):
     def brimstone_admit(self, stream: FFI.CData, program: FFI.CData) -> int: ...
 
     def brimstone_call(
+        self,
+        stream: FFI.CData,
+        program: FFI.CData,
+        pieces: Sequence[FFI.CData],
+        gone_count: int,
+        piece_count: int,
+        given_away: bool,
+        deal: FFI.CData,
+        dealt: FFI.CData,
+    ) -> int: ...
+
+    def brimstone_call_briefly(
         self,
         stream: FFI.CData,
         program: FFI.CData,
@@ -135,6 +150,27 @@ def peek() -> Callable[[int], int | None]:
     made = PyDLL(str(library_path())).brimstone_peek
     made.argtypes, made.restype = (c_void_p,), c_void_p
     return cast("Callable[[int], int | None]", made)
+
+
+@cache
+def _brief_call() -> Callable[..., int]:
+    made = PyDLL(str(library_path())).brimstone_call_briefly
+    made.argtypes = (*[c_void_p] * 3, *[c_int64] * 2, c_int32, *[c_void_p] * 2)
+    made.restype = c_int32
+    return made
+
+
+_PIECES: Any = ffi.typeof("brimstone_arrays *[]")
+
+
+def call_briefly(
+    stream: Any, program: Any, natives: Sequence[Any], gone: int, given: int, given_away: bool,
+    deal: Any, dealt: Any,
+) -> int:  # fmt: skip
+    """`brimstone_call_briefly`, with Python's lock held."""
+    pieces: Any = ffi.new(_PIECES, natives)
+    places = [address_of(each) for each in (stream, program, pieces, deal, dealt)]
+    return _brief_call()(*places[:3], gone, given, given_away, *places[3:])
 
 
 def address_of(pointer: FFI.CData) -> int:

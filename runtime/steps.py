@@ -41,7 +41,8 @@ class Plan:
     may fail on account of what it is given."""
 
     __slots__ = (
-        "_latest", "device", "executable", "func", "numbers", "refuses", "scalars", "sizes",
+        "_latest", "_piece", "device", "executable", "func", "numbers", "refuses", "scalars",
+        "sizes",
     )  # fmt: skip
 
     def __init__(self, general: Generalised, executable: Executable, device: Device) -> None:
@@ -50,14 +51,16 @@ class Plan:
         self.numbers = general.scalars
         self.scalars: tuple[Any, ...] = (None,) * len(self.numbers)
         self.scalars = self._scalars(self.sizes)
+        self._piece = self._together(self.scalars)
         self.refuses = any([_refuses(op) for op in self.func.walk()])
-        self._latest: tuple[Any, Mapping[str, int], tuple[Any, ...]] = None, {}, ()
+        self._latest: tuple[Any, Mapping[str, int], Sequence[Any]] = None, {}, ()
 
     def at(self, sizes: Mapping[str, int]) -> "Plan":
         """The same, where dims that were always symbolic are these."""
         made = copy(self)
         made.sizes = {**sizes, **self.sizes}
         made.scalars = self._scalars(made.sizes)
+        made._piece = self._together(made.scalars)
         made._latest = None, {}, ()
         return made
 
@@ -68,6 +71,12 @@ class Plan:
             return known
         pairs = zip(self.numbers, known, strict=True)
         return tuple([self._scalar(of, sizes) if each is None else each for of, each in pairs])
+
+    def _together(self, scalars: tuple[Any, ...]) -> Sequence[Any]:
+        """These buffers as one piece, if all of them are known."""
+        if len(scalars) < 2 or any([each is None for each in scalars]):
+            return scalars
+        return self.device.target.together(scalars)
 
     def _scalar(self, number: Array | Dim, sizes: Mapping[str, int]) -> Any:
         """A number as a buffer; None for a size that is not known."""
@@ -83,11 +92,11 @@ class Plan:
         """The buffers of the results, or pieces that have so many each; `sizes` are those of dims
         that were always symbolic."""
         if sizes is None:
-            return self.executable((*pieces, self.scalars), self.sizes, counts)
+            return self.executable((*pieces, self._piece), self.sizes, counts)
         latest, known, scalars = self._latest
         if latest is not sizes:  # nobody changes what he has given
             known = {**self.sizes, **sizes}
-            scalars = self._scalars(known)
+            scalars = self._together(self._scalars(known))
             self._latest = sizes, known, scalars
         return self.executable((*pieces, scalars), known, counts)
 

@@ -270,6 +270,10 @@ class Host(Protocol):
         """A host array, row-major and aligned, that nobody will change."""
         ...
 
+    def joined(self, pieces: Sequence[Arrays]) -> Arrays:
+        """All arrays of some pieces, held together."""
+        ...
+
     def wait(self) -> None:
         """Return when all that this thread asked for is done."""
         ...

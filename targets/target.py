@@ -57,6 +57,10 @@ class Target(Protocol):
         """The same contents, which stay what they are when the buffer is donated to a step."""
         ...
 
+    def together(self, buffers: Sequence[Any]) -> Any:
+        """The same buffers as one piece, for many runs to take."""
+        ...
+
     def download(self, buffer: Any) -> Array:
         """The contents of a buffer, as a host array that nobody may change."""
         ...

@@ -200,8 +200,9 @@ void drop(brimstone_arrays *arrays) noexcept {
 bool lend(brimstone_arrays *arrays) noexcept {
     bool is_there = true;
     for (Array *array : arrays->items()) {
-        Use use = Use::FREE;
-        array->use.compare_exchange_strong(use, Use::LENT, std::memory_order_acq_rel);
+        Use use = array->use.load(std::memory_order_acquire);  // which leaves the line to others
+        if (use == Use::FREE)
+            array->use.compare_exchange_strong(use, Use::LENT, std::memory_order_acq_rel);
         is_there = is_there && (use == Use::FREE || use == Use::LENT);
     }
     return is_there;

@@ -1,4 +1,5 @@
 // The functions of brimstone.h, each as the part of the core that does it.
+#include <algorithm>
 #include <chrono>
 #include <new>
 #include <span>
@@ -40,6 +41,16 @@ brimstone_arrays *alone(Array *array) {
 
 brimstone::Stream &stream_of(brimstone_stream *stream) {
     return *reinterpret_cast<brimstone::Stream *>(stream);
+}
+
+// Others see some arrays through these, too, from a place on; whether one was taken before.
+bool show(brimstone_arrays &through, size_t place, std::span<Array *const> arrays) {
+    bool are_taken = false;
+    for (Array *array : arrays) {
+        are_taken |= brimstone::see(*array);
+        through.put(place++, array);
+    }
+    return are_taken;
 }
 
 // Whether all are there; who asks reads them then.
@@ -98,14 +109,28 @@ void *const *brimstone_are_returned(void) { return brimstone::are_returned(); }
 brimstone_arrays *brimstone_part(brimstone_arrays *arrays, int64_t begin, int64_t end) {
     brimstone_arrays *made = brimstone::new_arrays(end - begin, arrays->stream, true);
     if (!made) return nullptr;
+    const auto first = static_cast<size_t>(begin), count = static_cast<size_t>(end - begin);
     bool are_taken = arrays->are_taken.load(std::memory_order_acquire);
-    for (int64_t i = begin; i < end; ++i) {
-        Array *array = arrays->items()[static_cast<size_t>(i)];
-        are_taken |= brimstone::see(*array);
-        made->put(static_cast<size_t>(i - begin), array);
-    }
+    are_taken |= show(*made, 0, arrays->items().subspan(first, count));
     made->are_taken.store(are_taken, std::memory_order_release);
     made->call = arrays->call;
+    return made;
+}
+
+brimstone_arrays *brimstone_join(brimstone_arrays *const *pieces, int64_t count) {
+    const std::span given(pieces, static_cast<size_t>(count));
+    int64_t total = 0;
+    for (const brimstone_arrays *each : given) total += each->count;
+    brimstone_arrays *made = brimstone::new_arrays(total, nullptr, true);
+    if (!made) return nullptr;
+    bool are_taken = false;
+    size_t place = 0;
+    for (brimstone_arrays *each : given) {
+        are_taken |= each->are_taken.load(std::memory_order_acquire);
+        are_taken |= show(*made, place, each->items());
+        place += each->items().size();
+    }
+    made->are_taken.store(are_taken, std::memory_order_release);
     return made;
 }
 
@@ -183,11 +208,23 @@ int32_t brimstone_call(brimstone_stream *stream, brimstone_program *program,
     brimstone::Task *task = program->call(given, &own, given_away != 0);
     if (!task) return BRIMSTONE_NO_MEMORY;
     brimstone_arrays *results = brimstone::hold(task->results);
-    own.push(*task);
+    const bool is_brief = own.push(*task);
     const std::span parts(deal->counts, static_cast<size_t>(deal->count));
-    if (brimstone::deal(results, parts, dealt)) return BRIMSTONE_READY;
+    if (brimstone::deal(results, parts, dealt)) return is_brief ? BRIMSTONE_BRIEF : BRIMSTONE_READY;
     brimstone::leave(results);
     return BRIMSTONE_NO_MEMORY;
+}
+
+int32_t brimstone_call_briefly(brimstone_stream *stream, brimstone_program *program,
+                               brimstone_arrays *const *pieces, int64_t gone_count,
+                               int64_t piece_count, int32_t given_away, const brimstone_deal *deal,
+                               brimstone_arrays **dealt) {
+    brimstone_drop_all(pieces, gone_count);
+    pieces += gone_count;
+    const std::span given(pieces, static_cast<size_t>(piece_count));
+    const bool is_soon = program->haste()->is_brief() && stream_of(stream).is_idle();
+    if (!is_soon || !std::ranges::all_of(given, brimstone::are_ready)) return BRIMSTONE_PENDING;
+    return brimstone_call(stream, program, pieces, 0, piece_count, given_away, deal, dealt);
 }
 
 int32_t brimstone_idle(brimstone_stream *stream) {

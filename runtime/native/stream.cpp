@@ -25,6 +25,9 @@ constexpr int64_t LONG = int64_t{256} << 20;
 constexpr auto AT_ONCE = std::chrono::microseconds(100);
 // The same where they were computed just before: what the caller needs is not in the caches then.
 constexpr auto THEN_AT_ONCE = std::chrono::microseconds(200);
+// Who has asked for something is likely to do so again within this time: Python lets threads take
+// turns of some milliseconds.
+constexpr auto COMPANY = std::chrono::milliseconds(100);
 // In place of an action, in events.
 constexpr int64_t CALL = -1;
 // So much memory is asked for as it is, and not for twice as much.
@@ -36,6 +39,8 @@ constexpr int64_t BYTES_AT_MOST = int64_t{256} << 20;
 std::mutex &registry = *new std::mutex;
 Stream *all = nullptr;
 Stream *closed = nullptr;
+// Whose thread was the last to ask for something.
+std::atomic<const Stream *> latest = nullptr;
 
 // A task may wait for one of another stream: none is kept locked while another one is waited for.
 void lock_all() {
@@ -110,7 +115,7 @@ bool Stream::wait_until(Condition holds, bool for_results) noexcept {
     return holds();
 }
 
-void Stream::push(Task &task) noexcept {
+bool Stream::push(Task &task) noexcept {
     Lock lock(mutex_);
     if (!arena_ && task.arena) arena_ = hold(task.arena);
     pushed_ = Clock::now();
@@ -122,20 +127,40 @@ void Stream::push(Task &task) noexcept {
     last_ = &task;
     ++count_;
     bytes_ += task.program.bytes();
-    if (running_) return;
+    if (running_) return false;
     bool at_once = false;
     if (first_ != &task) {
         first_->program.haste()->went_on_without();
         awaits_ = false;
     } else {
         at_once = is_for_now(task);
-        if (!at_once && task.program.haste()->awaits(awaits_)) return;
+        if (!at_once && task.program.haste()->awaits(awaits_)) return false;
     }
+    bool is_brief = false;
     if (at_once || !call_runner()) {
+        const std::shared_ptr<Haste> haste = has_company() ? task.program.haste() : nullptr;
         const Time end = at_once ? pushed_ + PATIENCE : Time::max();
         run_tasks(lock, end, [] { return false; });
+        if (haste) haste->took(Clock::now() - pushed_);
+        is_brief = haste && count_ == 0 && haste->is_brief();
     }
     if (answered_) answer_ = Clock::now();
+    return is_brief;
+}
+
+bool Stream::is_idle() noexcept {
+    const Lock lock(mutex_);
+    return count_ == 0 && !running_;
+}
+
+// Whether other threads ask for something, too; each tells the others by asking.
+bool Stream::has_company() noexcept {
+    const Stream *before = latest.load(std::memory_order_relaxed);
+    if (before != this) {
+        latest.store(this, std::memory_order_relaxed);
+        if (before) company_until_ = pushed_ + COMPANY;
+    }
+    return pushed_ < company_until_;
 }
 
 // Whether who asks for the only task does it himself: it is little, or he would wait for it next.

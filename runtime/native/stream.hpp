@@ -34,7 +34,10 @@ class Stream {
     bool admits(const Program &program) noexcept;
     bool wait(const Array &array) noexcept;
     bool wait_for_all() noexcept;
-    void push(Task &task) noexcept;
+    // Whether it is done, and soon, while other threads ask for something, too.
+    bool push(Task &task) noexcept;
+    // Whether nothing is left to do.
+    bool is_idle() noexcept;
     // Somebody reads what a call has made, and need not wait for it.
     void note_reading(uint32_t call) noexcept;
     // Memory of so many bytes that tasks use one after the other, held for one of them; a null
@@ -70,6 +73,7 @@ class Stream {
     template <typename Condition>
     void run_tasks(Lock &lock, Time end, Condition enough) noexcept;
     void learn() noexcept;
+    bool has_company() noexcept;
     bool is_for_now(const Task &task) noexcept;
     void forsake() noexcept;
     void drop_arena() noexcept;
@@ -90,6 +94,7 @@ class Stream {
     std::atomic<uint32_t> calls_ = 0;     // the number of the last task
     std::shared_ptr<Haste> answered_;     // its program's, if it was done as it was surely awaited
     Time answer_;                         // when it was done
+    Time company_until_;                  // others are likely to ask for something, too
     std::atomic<Time::rep> reading_ = 0;  // when somebody has read its results; 0 if nobody has
     int waiting_ = 0;
     std::atomic<bool> is_closed_ = false;

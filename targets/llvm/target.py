@@ -51,6 +51,10 @@ class Cpu:
         """The same array, held once more: a step that may replace it copies it first."""
         return buffer[0]
 
+    def together(self, buffers: Sequence[Arrays]) -> Arrays:
+        """The same arrays held together, which the host takes as one."""
+        return self.host.joined(buffers)
+
     def download(self, buffer: Arrays) -> Array:
         """The contents, once they are computed."""
         return buffer.array()

@@ -71,6 +71,10 @@ class Reference:
         """The buffer itself: nothing is ever replaced."""
         return buffer
 
+    def together(self, buffers: Sequence[Array]) -> Sequence[Array]:
+        """The buffers."""
+        return buffers
+
     def download(self, buffer: Array) -> Array:
         """The buffer itself."""
         return buffer

@@ -60,6 +60,38 @@ def test_what_is_computed_is_read_without_letting_others_have_the_lock(
         assert values.tolist() == [2, 2, 2]
 
 
+@pytest.mark.parametrize("shape", [(), (0,), (3, 0), (1,), (2, 8), (17,), (1 << 16,)], ids=str)
+@pytest.mark.parametrize("dtype", [f32, bf16, i8], ids=repr)
+def test_nobody_can_change_what_is_read(shape: tuple[int, ...], dtype: DType) -> None:
+    """Not by what he reads, nor by giving the array away."""
+    one = np.ones((), dtype.storage)
+    with bs.device("cpu"):
+        less = bs.jit(lambda x: x - x, donate=0)
+        held = bs.jit(lambda x: x * x)(np.full(shape, one))
+        read = held.numpy()
+        assert (read.shape, read.dtype) == (shape, dtype.storage)
+        assert not read.flags.writeable
+        assert read.flags.aligned
+        less(held).sync()
+    assert (read == one).all()
+
+
+def test_arrays_are_held_together() -> None:
+    arrays.take_back()
+    cpu, memory = Cpu(shared_host()), use().used
+    parts = [cpu.upload(np.full((size,), size, np.float32)) for size in (3, 0, 5)]
+    together = cpu.together([parts[0], cpu.together(parts[1:])])
+    assert len(together) == 3
+    assert together.addresses() == [each.addresses()[0] for each in parts]
+    del parts
+    gc.collect()
+    assert [each.array().tolist() for each in together] == [[3] * 3, [], [5] * 5]
+    del together
+    drop_all()
+    arrays.take_back()
+    assert use().used == memory
+
+
 def test_a_dead_array_hands_its_memory_on() -> None:
     array = empty((SIZE,), f32.storage)
     address, used = array.ctypes.data, use().used

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from time import sleep
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,9 @@ import pytest
 
 import brimstone as bs
 from brimstone.frontend.force import buffer_of
+from brimstone.runtime import calls
 from brimstone.runtime.arrays import Use, use
-from brimstone.runtime.native import address_of, peek
+from brimstone.runtime.native import State, address_of, call_briefly, peek
 
 SIZE = 700
 """Of matrices whose product is too much for the caller to do by himself."""
@@ -137,6 +139,54 @@ def test_threads_give_the_same_bits() -> None:
         together = [*threads.map(lambda seed: chain(5, seed).numpy(), range(4))]
     for mine, theirs in zip(alone, together, strict=True):
         assert mine.tobytes() == theirs.tobytes()
+
+
+def test_threads_with_little_to_do_keep_the_lock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once they are many. None of what they drop is lost, nor is what they make."""
+    states: list[int] = []
+
+    def counted(*given: Any) -> int:
+        states.append(call_briefly(*given))
+        return states[-1]
+
+    monkeypatch.setattr(calls, "call_briefly", counted)
+    step = bs.jit(lambda state, x: {name: each * 0.5 + x for name, each in state.items()}, donate=0)
+    x = bs.ones((3,)).sync()
+
+    def train(seed: int) -> list[Any]:
+        state: Any = {f"p{number}": bs.full((3,), float(seed + number)) for number in range(5)}
+        for _ in range(200):
+            state = step(state, x)
+            bs.sync(state)
+        return [each.tolist() for each in state.values()]
+
+    alone = [train(seed) for seed in range(4)]
+    assert not states
+    before = settled().used
+    for _ in range(50):
+        with ThreadPoolExecutor(4) as threads:
+            assert [*threads.map(train, range(4))] == alone
+        if states.count(State.BRIEF) > 10:
+            break
+    assert states.count(State.BRIEF) > 10
+    for _ in range(100):  # a thread that has ended may have left its last call to somebody else
+        if settled().used <= before:
+            break
+        sleep(0.01)
+    assert settled().used <= before
+
+
+def test_a_brief_call_waits_for_nobody() -> None:
+    """What it is given may still have to be computed, by somebody who takes long."""
+    step = bs.jit(lambda x, y: x[:2, :2] + y)
+    y = bs.ones((2, 2)).sync()
+    for _ in range(3):
+        step(matrix(1), y)
+    found = [each for each in gc.get_objects() if isinstance(each, calls.Call)]
+    for each in found:
+        each._is_brief = True  # pyright: ignore[reportPrivateUsage]
+    first = chain(6, 3)
+    np.testing.assert_array_equal(step(first, y).numpy(), first.numpy()[:2, :2] + 1)
 
 
 def test_one_thread_reads_what_another_asked_for() -> None:
