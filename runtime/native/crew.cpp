@@ -13,11 +13,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Who waits spins as long as it takes to be woken, within these bounds: a few microseconds, or some
-// tens where a virtual machine gives its idle cores back. Who spins longer takes the core from
-// threads that have work whenever there are fewer free cores than threads.
-constexpr std::chrono::nanoseconds SPIN_AT_LEAST = std::chrono::microseconds(5);
-constexpr std::chrono::nanoseconds SPIN_AT_MOST = std::chrono::microseconds(50);
 constexpr int PAUSES_PER_LOOK_AT_CLOCK = 16;
 // Taken from what a job has left, it is one chunk less.
 constexpr int64_t ONE_LESS = int64_t{1} << 32;
@@ -32,17 +27,26 @@ void pause() {
 
 int64_t now() { return Clock::now().time_since_epoch().count(); }
 
+// What became of spinning: whether the condition holds, and whether somebody else had the core.
+struct Spun {
+    bool holds, was_held_up;
+};
+
 template <typename Condition>
-bool spin_until(Condition holds, int64_t spin) {
-    if (holds()) return true;
-    const int64_t end = now() + spin;
-    do {
+Spun spin_until(Condition holds, int64_t spin) {
+    if (holds()) return {true, false};
+    int64_t before = now();
+    const int64_t end = before + spin;
+    for (bool was_held_up = false;;) {
         for (int i = 0; i < PAUSES_PER_LOOK_AT_CLOCK; ++i) {
             pause();
-            if (holds()) return true;
+            if (holds()) return {true, was_held_up};
         }
-    } while (now() < end);
-    return false;
+        const int64_t after = now();
+        was_held_up |= after - before > Patience::HELD_UP;
+        if (after >= end) return {false, was_held_up};
+        before = after;
+    }
 }
 
 }  // namespace
@@ -70,11 +74,11 @@ bool Job::help() noexcept {
 
 void Job::wait_for_helpers(int64_t spin) noexcept {
     const auto helpers = [this] { return helpers_.load(std::memory_order_acquire); };
-    if (spin_until([&] { return helpers() == 0; }, spin)) return;
+    if (spin_until([&] { return helpers() == 0; }, spin).holds) return;
     while (const uint32_t some = helpers()) helpers_.wait(some, std::memory_order_acquire);
 }
 
-Crew::Crew(unsigned forks) noexcept : forks_(forks), waking_(SPIN_AT_LEAST.count()) {}
+Crew::Crew(unsigned forks) noexcept : forks_(forks) {}
 
 Crew::~Crew() {
     ended_.store(true);
@@ -104,8 +108,12 @@ bool Crew::run(int64_t chunks, Chunk work, void *context) noexcept {
     Job &job = jobs_[static_cast<size_t>(place)];
     job.open(chunks, work, context);
     call(chunks - 1);
+    const int64_t begin = now();
     job.take_chunks();
-    job.wait_for_helpers(waking_);
+    const int64_t end = now();
+    job.wait_for_helpers(patience_.for_helpers());
+    const int64_t late = now() - end;
+    if (late > std::max(Patience::HELD_UP, (end - begin) / 2)) patience_.be_wary(now());
     claimed_.fetch_and(~(uint64_t{1} << place), std::memory_order_release);
     return true;
 }
@@ -153,14 +161,20 @@ bool Crew::help() noexcept {
 }
 
 void Crew::wait_for_call(uint32_t seen) noexcept {
-    if (spin_until([&] { return calls_.load() != seen; }, waking_)) return;
+    const int64_t begin = now();
+    const auto is_called = [&] { return calls_.load() != seen; };
+    const Spun spun = spin_until(is_called, patience_.for_jobs(begin));
+    if (spun.was_held_up) patience_.be_wary(now());
+    if (spun.holds) {
+        patience_.waited(now() - begin);
+        return;
+    }
     ++sleepers_;
     calls_.wait(seen);
     --sleepers_;
-    const int64_t took = now() - called_.load(std::memory_order_relaxed);
-    const int64_t before = waking_.load(std::memory_order_relaxed);
-    const int64_t bounded = std::clamp(took, SPIN_AT_LEAST.count(), SPIN_AT_MOST.count());
-    waking_.store(before + (bounded - before) / 4, std::memory_order_relaxed);
+    const int64_t called = called_.load(std::memory_order_relaxed);
+    patience_.was_woken(now() - called);
+    patience_.waited(called - begin);
 }
 
 }  // namespace brimstone

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "patience.hpp"
 #include "pool.hpp"
 #include "way.hpp"
 
@@ -72,7 +73,7 @@ class Crew {
     alignas(128) std::atomic<uint32_t> calls_ = 0;    // workers wait for the next
     std::atomic<int> sleepers_ = 0;
     std::atomic<int64_t> called_ = 0;  // when some of them were, last
-    std::atomic<int64_t> waking_;      // how long to wake one has taken of late, in nanoseconds
+    Patience patience_;
     std::atomic<bool> ended_ = false;
     std::vector<std::thread> workers_;
     std::atomic<bool> started_ = false;  // all of them that there will be
