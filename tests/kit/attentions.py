@@ -20,6 +20,7 @@ SCHEDULE = {
     "m": 4, "n": 8, "k": 4, "keys": 16, "queries": 8, "rows": 2, "unroll": 2, "kept": 8,
     "chunk": 8, "alone": 64, "few": 2, "beside": 2, "together": 2, "lines": 2,
     "dots": 3, "along": 4, "wide": 16, "low": 2, "broad": 16, "near": 64, "much": 3, "apart": 1,
+    "some": 6, "many": 12, "deep": 7, "part": 2,
 }  # fmt: skip
 SIZES: list[dict[str, int]] = [
     {"b": 1, "g": 2, "t": 9, "s": 17, "d": 5, "e": 9},

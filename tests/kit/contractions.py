@@ -17,7 +17,7 @@ from kit.tiling import kernel
 SMALL = {
     "m": 3, "n": 8, "k": 4, "kept": 8, "chunk": 6, "alone": 48, "few": 2, "beside": 2,
     "together": 2, "lines": 2, "dots": 3, "along": 4, "unroll": 2, "low": 2, "broad": 16,
-    "near": 64, "much": 3, "apart": 1,
+    "near": 64, "much": 3, "apart": 1, "some": 6, "many": 12, "deep": 7, "part": 2,
 }  # fmt: skip
 """Blocks of 3×8, chunks of k of 8, at most 48 elements alone, at most 2 rows few."""
 
@@ -98,6 +98,12 @@ LAYOUTS: dict[str, tuple[Callable[..., Any], *tuple[str, ...]]] = {
     "i8 to i32": (contract((), (), (1,), (1,), "i32"), "m k i8", "n k i8"),
     "u8": (contract((), (), (0,), (0,)), "k m u8", "k n u8"),
 }
+
+
+def near_sizes(func: Func) -> list[dict[str, int]]:
+    """Sizes at which, under `SMALL`, programs pack the columns that they make."""
+    every = [{"m": m, "n": n, "k": k, "l": 2} for m, n, k in [(3, 13, 8), (6, 21, 19), (4, 32, 17)]]
+    return [{symbol.name: sizes[symbol.name] for symbol in func.symbols} for sizes in every]
 
 
 def contraction(layout: str) -> Func:

@@ -6,6 +6,7 @@ Never: a number of a machine; the chooser says how large blocks are.
 
 `matrix` sees operands as matrices, or they are `computed`; `packing` copies them into panels, which
 `product` multiplies; an `ending` says what becomes of the sums; `maps` helps it and `computed`.
+Where rows are some, each program packs the columns that it makes (`near`).
 Where the product is small, one program does both (`alone`), or one for some columns, where there is
 much to multiply, or one for each chunk of k, and `adding` adds their parts; where there are few
 rows, the other operand is not packed at all (`few`, and `dots` where both lie along k).

@@ -4,6 +4,7 @@ Comes in: a kernel func that consists of one contraction, and the target's choos
 `Stages`, of kernels that depend on how large a product of [m, k] and [k, n] is:
 
     m is small                  few rows are packed ─▶ few, or dots where both lie along a long k
+    m is less than n and k      rows are packed ─▶ near
     m·n is small, k too         alone
     m·n is small, k is not      chunks of k alone ─▶ adding
     else                        both operands are packed ─▶ product
@@ -16,7 +17,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 
 from ....ir import tensor
-from ....ir.dims import ceil_div, maximum
+from ....ir.dims import Size, ceil_div, maximum, minimum
 from ....ir.dtypes import COMPLEXES
 from ....ir.func import Func
 from ...witness import witness
@@ -36,6 +37,7 @@ from .ending import Ending, Parts, ending_of
 from .few import few_func
 from .funcs import copied_operand, product_alone, rest_of, widened_product
 from .matrix import Extent, Matrix, Role, extent_of, matrix_of, sides_of
+from .near import near_func
 from .packing import Panels, packing_func
 from .product import product_func
 
@@ -130,6 +132,9 @@ class _Plan:
             staging.choose(extent.k, alone + 1, self._chunked, self._alone)
 
         def many(staging: Staging) -> None:
+            staging.choose(self._is_near, 2, self._near, large)
+
+        def large(staging: Staging) -> None:
             least = schedule["alone"] + 1
             staging.choose(extent.m * extent.n, least, self._shared, small)
 
@@ -201,6 +206,21 @@ class _Plan:
         ]
         made = product_func(self.heading, operands, self.extent, self.ending)
         self._finish(staging, made, packed)
+
+    def _near(self, staging: Staging) -> None:
+        """Only the rows are packed for all programs, in blocks as those of `_chunked`."""
+        left, right = operands = self._blocks(("low", "broad"))
+        packed = self._pack(staging, left, "pack_rows")
+        made = near_func(self.heading.plus("near"), operands, self.extent, self.ending)
+        self._finish(staging, made, [packed, *right.matrix.parts])
+
+    @property
+    def _is_near(self) -> Size:
+        """2 or more where rows are not many, columns are, and k is long."""
+        extent, schedule = self.extent, self.schedule
+        rows = ceil_div(schedule["some"] + 1, maximum(extent.m, 1))
+        columns = ceil_div(extent.n + 1, schedule["many"])
+        return minimum(minimum(rows, columns), ceil_div(extent.k, schedule["deep"]))
 
     def _few(self, staging: Staging) -> None:
         """Only the few rows are packed; unless k is short, and rows of both would lie along it."""

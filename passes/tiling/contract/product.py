@@ -91,11 +91,14 @@ def panel(
 
 
 def multiplied(
-    writer: Writer, operands: tuple[Panels, Panels], views: tuple[AnyValue, AnyValue]
+    writer: Writer,
+    operands: tuple[Panels, Panels],
+    views: tuple[AnyValue, AnyValue],
+    before: AnyValue | None = None,
 ) -> AnyValue:
-    """The product of two panels of as many chunks: a tile of rank 3."""
+    """The product of two panels of as many chunks, added to what was before: a tile of rank 3."""
     left, right = operands
-    start = writer.zeros(left.wide, 1, left.lines, right.lines)
+    start = before or writer.zeros(left.wide, 1, left.lines, right.lines)
 
     def body(at: AnyValue, sums: AnyValue) -> list[AnyValue]:
         loaded = [chunk(writer, *each, at) for each in zip(operands, views, strict=True)]

@@ -12,7 +12,7 @@ from brimstone.ir.func import Module
 from brimstone.ir.interpreter import interpret
 from brimstone.ir.values import Block
 from brimstone.passes.oracle import difference
-from kit.contractions import LAYOUTS, SMALL, contract, contraction
+from kit.contractions import LAYOUTS, SMALL, contract, contraction, near_sizes
 from kit.tiling import SYMBOLS, arrays_for, kernel, runs, sizes_of, tiled
 
 MANY = 18
@@ -23,7 +23,7 @@ def test_a_contraction_of_tiles_is_the_contraction(layout: str) -> None:
     func = contraction(layout)
     made = tiled(func, SMALL)
     assert not made.refused
-    for sizes in sizes_of(func, MANY):
+    for sizes in [*sizes_of(func, MANY), *near_sizes(func)]:
         if layout == "views" and sizes["m"] == 0:
             continue  # one row is left out
         before, after = runs(func, arrays_for(func, sizes, whole=True), made.module)
@@ -34,7 +34,7 @@ def test_a_contraction_of_tiles_is_the_contraction(layout: str) -> None:
 def test_a_block_may_have_any_size(layout: str) -> None:
     func = contraction(layout)
     made = tiled(func, {**SMALL, "m": 5, "n": 6, "k": 3, "together": 3})
-    for sizes in sizes_of(func, MANY):
+    for sizes in [*sizes_of(func, MANY), *near_sizes(func)]:
         before, after = runs(func, arrays_for(func, sizes, whole=True), made.module)
         assert difference(before, after) is None, sizes
 
@@ -46,6 +46,8 @@ def test_what_is_computed_from_memory_is_packed_without_a_copy(layout: str) -> N
     assert shared == ["k_pack_left", "k_pack_right", "k"]
     few = launches(module, module.main.body, {"m": 2, "n": 9, "l": 9, "k": 9})
     assert few == ["k_right", "k_pack_few", "k_few"]
+    near = launches(module, module.main.body, {"m": 3, "n": 20, "l": 3, "k": 9})
+    assert near == ["k_pack_rows", "k_near"]
 
 
 BRANCHES: dict[str, tuple[tuple[int, int, int], list[str]]] = {
@@ -53,6 +55,9 @@ BRANCHES: dict[str, tuple[tuple[int, int, int], list[str]]] = {
     "alone": ((5, 8, 6), ["k_alone"]),
     "alone, whole chunks": ((6, 8, 8), ["k_alone"]),
     "parts": ((6, 8, 9), ["k_parts", "k_added"]),
+    "near": ((6, 12, 8), ["k_pack_rows", "k_near"]),
+    "near, parts": ((3, 21, 19), ["k_pack_rows", "k_near"]),
+    "near, but for rows": ((7, 12, 8), ["k_pack_left", "k_pack_right", "k"]),
     "shared": ((7, 9, 5), ["k_pack_left", "k_pack_right", "k"]),
     "shared, k is 0": ((7, 9, 0), ["k_pack_left", "k_pack_right", "k"]),
 }

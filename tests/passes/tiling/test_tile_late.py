@@ -22,6 +22,7 @@ SCHEDULE = {
     "m": 4, "n": 8, "k": 8, "kept": 64, "few": 4, "alone": 64, "chunk": 32, "together": 4,
     "beside": 2, "lines": 2, "dots": 2, "along": 8, "unroll": 2, "wide": 16,
     "low": 2, "broad": 16, "near": 256, "much": 3, "apart": 1,
+    "some": 3, "many": 64, "deep": 64, "part": 2,
 }  # fmt: skip
 
 TWICE = """

@@ -23,6 +23,7 @@ from kit.tiling import arrays_for, kernel, sizes_of
 
 LIMITS = {
     "chunk": 24, "alone": 256, "few": 3, "beside": 2, "kept": 64, "near": 64, "much": 2, "apart": 1,
+    "some": 9, "many": 30, "deep": 20, "part": 1,
 }  # fmt: skip
 """Small sizes reach all branches; blocks are those of this processor."""
 COMPILED = [
@@ -83,6 +84,7 @@ def edges(func: Func) -> list[dict[str, int]]:
     found = [(rows - 1, columns - 1, 16), (rows, columns, 15), (rows + 1, columns + 1, 17)]
     found += [(2 * rows + 3, 3 * columns + 5, 31), (3, 2 * columns, 8), (rows, 8, 53)]
     found += [(rows + 1, (schedule["strip"] + 1) * columns + 3, 17)]
+    found += [(9, 3 * columns + 5, 21), (4, 2 * columns + 1, 37), (7, 130, 64)]  # packed near
     names = [symbol.name for symbol in func.symbols]
     every = [{"m": m, "n": n, "k": k, "l": 2} for m, n, k in found]
     return [{name: sizes[name] for name in names} for sizes in every]
