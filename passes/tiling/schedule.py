@@ -70,13 +70,13 @@ asked for so many bytes before they are needed. Only a target that knows sizes s
 Of contractions, `m` and `n`: the block of the product that is kept in registers; `k`: a chunk of a
 panel; `kept`: rows of panels of the right operand that stay near while all of the left ones pass.
 Of at most `some` rows, at least `many` columns, and more than `deep` along k, programs pack their
-columns, `part` chunks of a panel at a time. A product of at most `alone` elements is made by
-programs that pack for themselves, each for a `chunk` of k, or where they share k as much as is
-`near` of the right operand, in blocks that are `low` and `broad`; one of at most `few` rows from
-`together` rows of the right operand at a time, in `beside` blocks beside each other. Where those
-rows lie along k, `dots` of them are multiplied with `lines` of the few, `along` elements of k at a
-time. Maps that follow are computed for `rows` rows of a block at a time, or without it for all of
-them; sums of a `strip` of blocks wait for that together.
+columns, `part` chunks of a panel at a time; without these, none does. A product of at most `alone`
+elements is made by programs that pack for themselves, each for a `chunk` of k, or where they share
+k as much as is `near` of the right operand, in blocks that are `low` and `broad`; one of at most
+`few` rows from `together` rows of the right operand at a time, in `beside` blocks beside each
+other. Where those rows lie along k, `dots` of them are multiplied with `lines` of the few, `along`
+elements of k at a time. Maps that follow are computed for `rows` rows of a block at a time, or
+without it for all of them; sums of a `strip` of blocks wait for that together.
 
 Of convolutions, `m`, `n` and `k` are as of contractions, with channels for rows and pixels for
 columns; a program makes at most `beside` blocks of pixels, of which it packs as many as have `kept`

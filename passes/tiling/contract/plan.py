@@ -131,13 +131,14 @@ class _Plan:
             alone = Chunks(schedule).alone * schedule["k"]
             staging.choose(extent.k, alone + 1, self._chunked, self._alone)
 
-        def many(staging: Staging) -> None:
-            staging.choose(self._is_near, 2, self._near, large)
-
         def large(staging: Staging) -> None:
             least = schedule["alone"] + 1
             staging.choose(extent.m * extent.n, least, self._shared, small)
 
+        def some(staging: Staging) -> None:
+            staging.choose(self._is_near, 2, self._near, large)
+
+        many = some if "some" in schedule else large
         self.outer.choose(extent.m, schedule["few"] + 1, many, self._few)
         return self.outer.done()
 

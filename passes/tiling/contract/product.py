@@ -98,7 +98,7 @@ def multiplied(
 ) -> AnyValue:
     """The product of two panels of as many chunks, added to what was before: a tile of rank 3."""
     left, right = operands
-    start = before or writer.zeros(left.wide, 1, left.lines, right.lines)
+    start = writer.zeros(left.wide, 1, left.lines, right.lines) if before is None else before
 
     def body(at: AnyValue, sums: AnyValue) -> list[AnyValue]:
         loaded = [chunk(writer, *each, at) for each in zip(operands, views, strict=True)]
