@@ -166,7 +166,11 @@ void Task::settle(State state) noexcept {
 }
 
 Program::Program(const brimstone_plan &plan)
-    : plan_(plan), bytes_(std::accumulate(plan.made, plan.made + plan.made_count, plan.arena)) {}
+    : plan_(plan),
+      bytes_(std::accumulate(plan.made, plan.made + plan.made_count, plan.arena)),
+      is_straight_(std::ranges::none_of(
+          std::span(plan.script.actions, size(plan.script.action_count)),
+          [](const brimstone_action &each) { return each.kind >= BRIMSTONE_LOOP; })) {}
 
 Program::~Program() {
     while (Task *task = unused_) {

@@ -76,6 +76,8 @@ class Program {
                bool given_away = false) noexcept;
     void end(Task &task) noexcept;
     bool under_way() const noexcept;
+    // Whether each call does the same, and none may take longer than others, as a loop may.
+    bool is_straight() const noexcept { return is_straight_; }
 
     // Of those who call it; a stream may remember it for longer than there is a program.
     const std::shared_ptr<Haste> &haste() const noexcept { return haste_; }
@@ -94,6 +96,7 @@ class Program {
 
     const brimstone_plan &plan_;
     const int64_t bytes_;
+    const bool is_straight_;
     Task *unused_ = nullptr;
     int64_t under_way_ = 0;
     const std::shared_ptr<Haste> haste_ = std::make_shared<Haste>();

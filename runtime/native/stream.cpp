@@ -39,8 +39,11 @@ constexpr int64_t BYTES_AT_MOST = int64_t{256} << 20;
 std::mutex &registry = *new std::mutex;
 Stream *all = nullptr;
 Stream *closed = nullptr;
-// Whose thread was the last to ask for something.
-std::atomic<const Stream *> latest = nullptr;
+// Which thread was the last to ask for something, and when: of each, the address of something of its
+// own, as a thread that was interrupted has had several streams.
+std::atomic<const void *> latest = nullptr;
+std::atomic<Time::rep> latest_at = 0;
+thread_local char own_place;
 
 // A task may wait for one of another stream: none is kept locked while another one is waited for.
 void lock_all() {
@@ -138,7 +141,8 @@ bool Stream::push(Task &task) noexcept {
     }
     bool is_brief = false;
     if (at_once || !call_runner()) {
-        const std::shared_ptr<Haste> haste = has_company() ? task.program.haste() : nullptr;
+        const bool may_be_brief = task.program.is_straight() && has_company();
+        const std::shared_ptr<Haste> haste = may_be_brief ? task.program.haste() : nullptr;
         const Time end = at_once ? pushed_ + PATIENCE : Time::max();
         run_tasks(lock, end, [] { return false; });
         if (haste) haste->took(Clock::now() - pushed_);
@@ -155,11 +159,11 @@ bool Stream::is_idle() noexcept {
 
 // Whether other threads ask for something, too; each tells the others by asking.
 bool Stream::has_company() noexcept {
-    const Stream *before = latest.load(std::memory_order_relaxed);
-    if (before != this) {
-        latest.store(this, std::memory_order_relaxed);
-        if (before) company_until_ = pushed_ + COMPANY;
-    }
+    const Time::rep now = pushed_.time_since_epoch().count();
+    const Time::rep before = latest_at.exchange(now, std::memory_order_relaxed);
+    const bool was_another = latest.exchange(&own_place, std::memory_order_relaxed) != &own_place;
+    if (was_another && Time(Time::duration(before)) + COMPANY > pushed_)
+        company_until_ = pushed_ + COMPANY;
     return pushed_ < company_until_;
 }
 

@@ -23,6 +23,13 @@ bool is_brief(Stream &stream, Program &program) {
     return found;
 }
 
+// The same, asked for by another thread.
+bool is_brief_elsewhere(Stream &stream, Program &program) {
+    bool found = false;
+    std::thread([&] { found = is_brief(stream, program); }).join();
+    return found;
+}
+
 // Of many tries one at least, since any may have to wait for a core.
 bool is_ever_brief(Stream &stream, Program &program) {
     for (int i = 0; i < 1000; ++i)
@@ -30,13 +37,29 @@ bool is_ever_brief(Stream &stream, Program &program) {
     return false;
 }
 
+// Also if it has had several streams.
 void test_a_thread_that_is_alone_keeps_nobody_waiting() {
     Pool pool(2);
-    Stream &stream = *open_stream(pool);
+    Stream &stream = *open_stream(pool), &other = *open_stream(pool);
     const Adding adding(1);
     Program program(adding.plan);
+    for (Stream *each : {&stream, &other, &stream}) check(!is_ever_brief(*each, program));
+    for (Stream *each : {&stream, &other}) close_stream(each);
+    settle(program);
+}
+
+// Who waits meanwhile could not even be interrupted.
+void test_what_may_take_longer_the_next_time_is_not_brief() {
+    Pool pool(2);
+    Stream &stream = *open_stream(pool), &other = *open_stream(pool);
+    Adding adding(1);
+    adding.actions.push_back({BRIMSTONE_JUMP, 0, 1, 0});
+    adding.plan.script.actions = adding.actions.data();
+    ++adding.plan.script.action_count;
+    Program program(adding.plan);
+    is_brief_elsewhere(other, program);
     check(!is_ever_brief(stream, program));
-    close_stream(&stream);
+    for (Stream *each : {&stream, &other}) close_stream(each);
     settle(program);
 }
 
@@ -46,7 +69,7 @@ void test_in_company_little_is_brief_for_a_while() {
     const Adding adding(1);
     Program program(adding.plan);
     for (int i = 0; i < 3; ++i) {
-        is_brief(other, program);
+        is_brief_elsewhere(other, program);
         check(is_ever_brief(stream, program));
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(150));
@@ -60,8 +83,10 @@ void test_what_takes_long_is_not_brief() {
     Stream &stream = *open_stream(pool), &other = *open_stream(pool);
     const Adding slow(1, 1);
     Program program(slow.plan);
-    for (int i = 0; i < 5; ++i)
-        for (Stream *each : {&stream, &other}) check(!is_brief(*each, program));
+    for (int i = 0; i < 5; ++i) {
+        check(!is_brief(stream, program));
+        check(!is_brief_elsewhere(other, program));
+    }
     for (Stream *each : {&stream, &other}) close_stream(each);
     settle(program);
 }
@@ -98,6 +123,7 @@ int main() {
     using namespace brimstone;
     test_a_thread_that_is_alone_keeps_nobody_waiting();
     test_in_company_little_is_brief_for_a_while();
+    test_what_may_take_longer_the_next_time_is_not_brief();
     test_what_takes_long_is_not_brief();
     test_the_shortest_of_late_counts();
     test_a_stream_is_idle_when_nothing_is_left();

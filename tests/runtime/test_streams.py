@@ -160,6 +160,7 @@ def test_threads_with_little_to_do_keep_the_lock(monkeypatch: pytest.MonkeyPatch
             bs.sync(state)
         return [each.tolist() for each in state.values()]
 
+    sleep(0.2)  # until the threads of other tests are forgotten
     alone = [train(seed) for seed in range(4)]
     assert not states
     before = settled().used
