@@ -109,18 +109,6 @@ class Core(Protocol):
         dealt: FFI.CData,
     ) -> int: ...
 
-    def brimstone_call_briefly(
-        self,
-        stream: FFI.CData,
-        program: FFI.CData,
-        pieces: Sequence[FFI.CData],
-        gone_count: int,
-        piece_count: int,
-        given_away: bool,
-        deal: FFI.CData,
-        dealt: FFI.CData,
-    ) -> int: ...
-
     def brimstone_idle(self, stream: FFI.CData) -> int: ...
 
     def brimstone_memory(self) -> FFI.CData: ...
@@ -141,20 +129,26 @@ def core() -> Core:
 
 
 @cache
-def peek() -> Callable[[int], int | None]:
-    """`brimstone_peek`, from an address to one, with Python's lock held.
+def _locked() -> PyDLL:
+    """The library for those who keep Python's lock.
 
     cffi lets go of that lock at each call, and then another thread may take it: who only looks
     whether something is there would have to wait for it again.
     """
-    made = PyDLL(str(library_path())).brimstone_peek
+    return PyDLL(str(library_path()))
+
+
+@cache
+def peek() -> Callable[[int], int | None]:
+    """`brimstone_peek`, from an address to one, with Python's lock held."""
+    made = _locked().brimstone_peek
     made.argtypes, made.restype = (c_void_p,), c_void_p
     return cast("Callable[[int], int | None]", made)
 
 
 @cache
 def _brief_call() -> Callable[..., int]:
-    made = PyDLL(str(library_path())).brimstone_call_briefly
+    made = _locked().brimstone_call_briefly
     made.argtypes = (*[c_void_p] * 3, *[c_int64] * 2, c_int32, *[c_void_p] * 2)
     made.restype = c_int32
     return made
