@@ -84,10 +84,10 @@ def test_results_are_the_same(shape: tuple[int, ...], past: bool, asked: list[st
 
 def test_a_new_size_takes_another_version_once(asked: list[str]) -> None:
     with bs.device("cpu"):
-        f = bs.jit(lambda x: bs.tanh(x) + 1)
+        f = bs.jit(lambda x: bs.abs(x) + 1)
         for rows in (2, 100, 3, 101, 4, 102):
             x = RNG.standard_normal((rows, 64)).astype(np.float32)
-            np.testing.assert_allclose(f(bs.asarray(x)).numpy(), np.tanh(x) + 1, atol=1e-6)
+            np.testing.assert_array_equal(f(bs.asarray(x)).numpy(), np.abs(x) + 1)
     assert len(set(asked)) == 1
 
 
@@ -108,8 +108,8 @@ def test_what_caches_may_hold_is_written_through_them(
     monkeypatch.setattr(code, "build", noted)
     x = RNG.standard_normal((rows, 64)).astype(np.float32)
     with bs.device("cpu"):
-        found = bs.jit(lambda x: bs.atan(x) - 3)(bs.asarray(x)).numpy()
-    np.testing.assert_allclose(found, np.arctan(x) - 3, rtol=1e-5)
+        found = bs.jit(lambda x: bs.abs(x) - 3)(bs.asarray(x)).numpy()
+    np.testing.assert_array_equal(found, np.abs(x) - 3)
     (text,) = made
     assert "ahead: 2048" in text
     assert ("past_caches: 1" in text) == (rows == 600)

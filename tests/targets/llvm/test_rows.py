@@ -84,7 +84,7 @@ def columns_of(x: Any, np_like: Any) -> tuple[Any, ...]:
     return low * factor, factor, above / np_like.sum(above, axis=0, keepdims=True)
 
 
-@pytest.mark.parametrize("shape", [(70_001, 33), (521, 4096), (521, 4097), (2_100_001,)])
+@pytest.mark.parametrize("shape", [(70_001, 33), (2051, 1027), (521, 4097), (2_100_001,)])
 def test_long_columns_are_done_level_by_level(shape: tuple[int, ...]) -> None:
     x = np.random.default_rng(shape).standard_normal(shape)
     x[-1] = -np.inf

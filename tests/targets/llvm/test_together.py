@@ -85,7 +85,7 @@ def normal(*shape: int) -> Any:
 
 
 def test_both_operands_of_a_product_are_packed_at_once() -> None:
-    given = [normal(600, 520), normal(520, 400)]
+    given = [normal(600, 600), normal(600, 420)]
     module = lowered(lambda x, y: x @ y, *given)
     step = compiled(module, MANY)
     assert actions(step, given) == [(Kind.SHARE, 2), (Kind.SHARE, 1)]
@@ -155,7 +155,7 @@ def test_programs_make_the_same_bits(
 
 
 def test_a_profile_names_all_that_an_action_does() -> None:
-    given = [normal(600, 520), normal(520, 400)]
+    given = [normal(600, 600), normal(600, 420)]
     if shared_host().count == 1:
         pytest.skip("one thread does one thing at a time")
     with bs.device("cpu"):
