@@ -9,7 +9,8 @@ a kernel with products, which are slower than any memory.
 """
 
 from collections.abc import Container, Mapping, Sequence
-from typing import Any
+from math import prod
+from typing import Any, cast
 
 from ..ir import tile
 from ..ir.attributes import Frozen
@@ -92,13 +93,16 @@ def _unit_axis(op: tile.Store) -> int | None:
 
 
 def _fills_lines(op: tile.Store, ranges: Ranges) -> bool:
-    """Whether a block begins where a line does, and ends where one does."""
+    """Whether a block begins where a line does, and ends where one does; or is a part of one, of a
+    single row, of which the next blocks are the rest."""
     axis, elements = _unit_axis(op), LINE // op.view.dtype.storage.itemsize
     assert axis is not None
-    place = ranges.of(op.offsets[axis])
+    place, shape = ranges.of(op.offsets[axis]), cast("tuple[int, ...]", op.value.type.shape)
     if place is None:
         return False
-    return all(Facts().divides(elements, size) for size in (op.value.type.shape[axis], place))
+    if prod(shape) == shape[axis]:
+        elements = min(elements, shape[axis])
+    return all(Facts().divides(elements, size) for size in (shape[axis], place))
 
 
 def _lines(view: AnyValue) -> dict[str, Any]:

@@ -28,6 +28,10 @@ from .space import Index, Space
 CHUNK = 16384
 """Elements that one program reduces, where the schedule has no `chunk` of its own."""
 
+ROWS = 256
+"""And so many rows, where it sums columns that lie beside each other for a while: two of 512x4096
+are shared by two threads, which take three quarters of the time of one."""
+
 FEW = 64
 """So many results or fewer are too few to be shared out."""
 
@@ -42,7 +46,8 @@ def chunk_length(kernel: Kernel, schedule: Schedule) -> int | None:
         return 8 * tiles[first]
     beside = prod(tiles[axis] for axis in space.parallel)
     step = parts_of(kernel, schedule) * tiles[first]
-    return -(-schedule.get("chunk", CHUNK) // (beside * step)) * step
+    rows = ROWS if "wide" in schedule else -(-schedule.get("chunk", CHUNK) // beside)
+    return -(-rows // step) * step
 
 
 def chunks_of(func: Func) -> Symbol:

@@ -51,8 +51,9 @@ SOME, MANY, DEEP, PART = 128, 512, 256, 8
 pack their columns themselves, so many chunks of a panel at a time: those, and a panel of rows, lie
 in the level-1 cache. 64x768 by 768x3072 takes two Intel cores 1.2 ms instead of 1.6, and 128x512 by
 512x784 0.45 instead of 0.6; of 256 rows one core takes as long as without."""
-BESIDE = 32
-"""How many blocks of a product of few rows are made by one program, beside each other."""
+PASSING = 4096
+"""So many bytes of each row of the other operand pass by few rows in one program: 2048, with AVX2
+on Zen 3, take a tenth to a quarter longer, and 8192 as long or a twentieth less."""
 CHUNK_OF_PANELS = 16
 """How much of k is a chunk of a panel: of f32, a line of the cache."""
 TOGETHER = 8
@@ -159,7 +160,7 @@ def _product(machine: Machine, lanes: int, itemsize: int) -> Schedule:
         "deep": DEEP,
         "part": PART,
         "few": FEW_LINES,
-        "beside": BESIDE,
+        "beside": PASSING // (columns * itemsize),
         "together": TOGETHER,
         "lines": LINES,
         "dots": DOTS[machine.name],

@@ -7,7 +7,7 @@ from brimstone.ir import loop
 from brimstone.ir.parser import parse
 from brimstone.ir.printer import print_func
 from brimstone.passes.past_caches import has_lines, past_caches
-from kit.bound import AVX512, MACHINES, bound, check, kernel
+from kit.bound import AVX2, AVX512, MACHINES, bound, check, kernel
 
 DOUBLED = """
 func @doubled<n: 1..4096, m: 1..4096>(%x: view<2, f32, {{size: [n, m], unit_stride: 1}}>,
@@ -52,13 +52,17 @@ def test_the_version_has_the_facts_and_the_same_body() -> None:
     [
         (doubled(), [0]),
         (doubled(), []),
-        (doubled(tile=8), [1]),
         (doubled(first=8), [1]),
+        (doubled(tile=8, first=4), [1]),
+        (doubled(tile=8).replace("[1, 8]", "[2, 8]"), [1]),
         (doubled(store=f"{STORE}\n    {STORE}"), [1]),
         (doubled(store=READ), [1]),
     ],
-    ids=["only read", "none", "half a line", "within a line", "stored twice", "read again"],
-)
+    ids=[
+        "only read", "none", "within a line", "within a part of one", "half lines of several rows",
+        "stored twice", "read again",
+    ],
+)  # fmt: skip
 def test_other_stores_have_no_version(text: str, arguments: list[int]) -> None:
     assert past_caches(kernel(text), arguments) is None
 
@@ -74,6 +78,15 @@ def test_whole_vectors_go_past_the_caches(machine: object, columns: int) -> None
     assert found.count(loop.StorePastCaches) == 2
     assert loop.StoreVector not in found
     assert loop.StoreMasked in found, "the end of a row, which may be a part of a line"
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda each: each.name)
+def test_half_lines_of_a_row_go_past_the_caches(machine: object) -> None:
+    made = past_caches(kernel(doubled(tile=8)), [1])
+    assert made is not None
+    x = np.arange(3 * 48, dtype=np.float32).reshape(3, 48)
+    check(made, [x, np.zeros_like(x)], machine)  # pyright: ignore[reportArgumentType]
+    assert loop.StorePastCaches in [type(op) for op in bound(made, AVX2).walk()]
 
 
 def test_products_have_no_version() -> None:

@@ -80,7 +80,7 @@ func @main<n: 0..4096, m: 0..4096>(%0: array<[n, m], f32>) -> array<[m], f32> {
     step.launch [%0], %1 {kernel = @k, grid = [ceildiv(m, 64)]}
     yield
   } () {
-    step.when {size = n, at_least = 257} () {
+    step.when {size = n, at_least = 512} () {
       %2 = step.allocate : array<[ceildiv(n, 256), m], f32>
       step.launch [%0], %2 {kernel = @k_parts, grid = [ceildiv(n, 256), ceildiv(m, 64)]}
       step.launch [%2], %1 {kernel = @k_combined, grid = [ceildiv(m, 64)]}

@@ -15,7 +15,7 @@ from brimstone.ir.loop import UnaryKind as U
 from brimstone.ir.loop import run_loops
 from brimstone.ir.loop.kinds import dtypes_of
 from brimstone.ir.parser import parse
-from brimstone.targets.llvm.machines import AVX512, CPU, SSE42
+from brimstone.targets.llvm.machines import AVX512, CPU, SSE42, host
 from brimstone.targets.llvm.printer import Refused, print_llvm
 from kit.loops import loops, same_bits
 from kit.machine_code import RUNNABLE, call, compiled, run_machine_code
@@ -185,6 +185,7 @@ func @choose(%m: buffer<bool, global>, %x: buffer<{dtype}, global>, %y: buffer<{
     assert found.tobytes() == expected.tobytes()
 
 
+@pytest.mark.skipif(not host().fused, reason="this processor has no fused multiply-add")
 @pytest.mark.parametrize("dtype", [f32, f64], ids=str)
 def test_fused_multiply_add(dtype: DType) -> None:
     agree([("loop.fma %left, %right, %left", dtype)], dtype)
