@@ -147,6 +147,15 @@ def test_the_wheel_holds_every_folder_of_the_package() -> None:
     )
 
 
+def test_the_native_core_uses_no_streams() -> None:
+    """Some compilers link C++'s library into ours. What its streams know of locales is then shared
+    with another version of it that the process has, too, and reading a number ends the process."""
+    folder = ROOT / "runtime" / "native"
+    texts = {path.name: path.read_text() for path in folder.iterdir() if path.suffix in CODE}
+    streams = re.compile(r"#include <(\w*stream|iomanip|locale|regex|syncstream)>")
+    assert not {name: found for name, text in texts.items() if (found := streams.findall(text))}
+
+
 def test_the_link_for_type_checkers_leads_to_the_root() -> None:
     link = ROOT / "typings" / "brimstone"
     assert link.is_symlink()

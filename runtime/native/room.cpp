@@ -1,14 +1,17 @@
 #include "room.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 #include <initializer_list>
-#include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace brimstone {
 namespace {
@@ -17,6 +20,7 @@ using Path = std::filesystem::path;
 using Number = std::optional<int64_t>;
 
 constexpr int64_t KIBIBYTE = 1024;
+constexpr std::string_view BLANKS = " \t\n";
 
 // Where a version of control groups lies, its files of the limit and the use, and the words of
 // `memory.stat` for what of the use can be had back.
@@ -31,36 +35,59 @@ const Version OLD = {"sys/fs/cgroup/memory",
 const Version NEW = {
     "sys/fs/cgroup", "memory.max", "memory.current", {"inactive_file", "active_file"}};
 
-// The number that a file is; none for a word, such as "max".
-Number number_in(const Path &file) {
-    std::ifstream stream(file);
-    int64_t number = 0;
-    return stream >> number ? Number(number) : std::nullopt;
+// What a file says; nothing if nobody can read it. Streams of C++ are not used: a library that has
+// their code in it, as some compilers link it, shares some of their variables with others that have
+// other code, and ends the process.
+std::string text_of(const Path &file) {
+    const std::unique_ptr<FILE, int (*)(FILE *)> opened(std::fopen(file.c_str(), "re"), std::fclose);
+    std::string text;
+    if (!opened) return text;
+    std::array<char, 4096> part;
+    while (const size_t count = std::fread(part.data(), 1, part.size(), opened.get()))
+        text.append(part.data(), count);
+    return text;
 }
 
-// The number behind a word, in a file with one of each a line.
-Number number_of(std::string_view word, const Path &file) {
-    std::ifstream stream(file);
+// What stands in a text before one of these characters, which is taken from it with one of them.
+std::string_view cut(std::string_view &text, std::string_view ends) {
+    const std::string_view before = text.substr(0, text.find_first_of(ends));
+    text.remove_prefix(std::min(before.size() + 1, text.size()));
+    return before;
+}
+
+// The number that a text begins with, after blanks; none for a word, such as "max".
+Number number_in(std::string_view text) {
+    text.remove_prefix(std::min(text.find_first_not_of(BLANKS), text.size()));
     int64_t number = 0;
-    for (std::string found; stream >> found; stream.ignore(std::numeric_limits<int>::max(), '\n'))
-        if (found == word) return stream >> number ? Number(number) : std::nullopt;
+    const auto found = std::from_chars(text.data(), text.data() + text.size(), number);
+    return found.ec == std::errc() ? Number(number) : std::nullopt;
+}
+
+// The number behind a word, in a text with one of each a line.
+Number number_of(std::string_view word, std::string_view text) {
+    while (!text.empty()) {
+        std::string_view line = cut(text, "\n");
+        if (cut(line, BLANKS) == word) return number_in(line);
+    }
     return std::nullopt;
 }
 
 void look_at_machine(Room &room, const Path &root) {
-    const Path file = root / "proc/meminfo";
-    const Number left = number_of("MemAvailable:", file), total = number_of("MemTotal:", file);
+    const std::string text = text_of(root / "proc/meminfo");
+    const Number left = number_of("MemAvailable:", text), total = number_of("MemTotal:", text);
     if (!left || !total) return;
-    const int64_t swap = number_of("SwapFree:", file).value_or(0);
+    const int64_t swap = number_of("SwapFree:", text).value_or(0);
     room = {*left * KIBIBYTE, *total * KIBIBYTE, swap * KIBIBYTE};
 }
 
 void look_at_group(Room &room, const Path &group, const Version &version) {
-    const Number limit = number_in(group / version.limit), use = number_in(group / version.use);
+    const Number limit = number_in(text_of(group / version.limit));
+    const Number use = number_in(text_of(group / version.use));
     if (!limit || !use) return;
+    const std::string statistics = text_of(group / "memory.stat");
     int64_t needed = *use;
     for (const std::string_view word : version.returnable)
-        needed -= number_of(word, group / "memory.stat").value_or(0);
+        needed -= number_of(word, statistics).value_or(0);
     room.left = std::min(room.left, *limit - std::clamp<int64_t>(needed, 0, *limit));
     room.total = std::min(room.total, *limit);
 }
@@ -68,8 +95,9 @@ void look_at_group(Room &room, const Path &group, const Version &version) {
 // All groups that this process is in: the innermost, and those around it. In a container the name
 // may be one of the machine's: its own group is then the folder itself.
 void look_at_groups(Room &room, const Path &root) {
-    std::ifstream stream(root / "proc/self/cgroup");
-    for (std::string line; std::getline(stream, line);) {
+    const std::string text = text_of(root / "proc/self/cgroup");
+    for (std::string_view rest = text; !rest.empty();) {
+        std::string line(cut(rest, "\n"));
         const size_t first = line.find(':'), second = line.find(':', first + 1);
         if (second == std::string::npos) continue;
         line[first] = line[second] = ',';
