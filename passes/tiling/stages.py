@@ -71,6 +71,7 @@ def _tiled(func: Func, choose: Chooser) -> Stages:
         return _by_levels(kernel, plain, choose) if has_levels(kernel) else plain
     reduced = kernel.space.sizes[kernel.space.reduced[0]]
     split = _split(kernel, length, ceil_div(reduced, length), choose)
+    # Of fewer, one chunk would be the whole, and the other one next to nothing.
     few = Stages(func, (Choice(reduced, 2 * length, split, plain),))
     return Stages(func, (Choice(prod(whole.grid), MANY_PROGRAMS, plain, few),))
 
