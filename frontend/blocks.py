@@ -8,7 +8,7 @@ blocks when somebody ends it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -19,6 +19,8 @@ class Blocks:
 
     def __init__(self, name: str) -> None:
         self._entries: ContextVar[tuple[list[Any], ...]] = ContextVar(name, default=())
+        self.around: Callable[[], tuple[list[Any], ...]] = self._entries.get
+        """The entries around where it is called, the innermost last: to find none takes little."""
 
     @property
     def innermost(self) -> Any:

@@ -9,33 +9,34 @@ Never: a value baked in, but those that the function reads from outside when it 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, partial, update_wrapper
+from functools import partial, update_wrapper
 from typing import Any, NamedTuple
 
 from ..runtime.device import Device, current_device
 from ..runtime.steps import Plan, plan
-from ..targets import Memory, dealt
+from ..targets import Memory
 from .arguments import Arguments, Roles, Some, device_of
 from .bounds import Bounds
-from .bundle import Kind, Maker, kind_of, maker
+from .bundle import kind_of
 from .caller import beginning
-from .dynamic import Dynamic, plain_types
+from .dynamic import Dynamic
+from .entry import Entry, Runner
 from .errors import expect_functions
 from .explain import explain_traced
 from .explanation import Explanation, Lowered
-from .force import Pieces, force, moved, run_plan
+from .force import Pieces, force, moved
 from .function import Traced, call, trace
 from .handle import wrap
-from .hidden import hidden_buffers, hidden_nodes, hide
+from .hidden import hidden_nodes, hide
 from .leading import Opened
-from .node import Node, leaf
+from .node import Node
 from .openings import Openings
 from .quick import Quick
-from .stages import plan_stages, run_stages
+from .stages import plan_stages
 from .surroundings import KEY_PARAMETER, current_surroundings, handed_on, unsurrounded, within
 from .trace import Trace, current_trace
 from .unseen import Unseen
-from .updates import collected
+from .updates import around, collected
 
 
 def jit(
@@ -69,38 +70,11 @@ def explain(function: Callable[..., Any]) -> Callable[..., Explanation]:
     return compiled.explain
 
 
-class Entry(NamedTuple):
-    """A function compiled for one kind of arguments; `kind` if all it returns are tensors.
+class Route(NamedTuple):
+    """What is compiled for one kind of arguments, and what runs it on their buffers."""
 
-    There is one plan, or one for each stage.
-    """
-
-    traced: Traced
-    captures: tuple[Any, ...]
-    plans: tuple[Plan, ...]
-    types: tuple[Any, ...]
-    kind: Kind | None
-
-    def at(self, sizes: Mapping[str, int]) -> Entry:
-        """The same, where sizes at which the function never looked are these."""
-        types, kind = plain_types(self.types, sizes), self.kind
-        return self._replace(
-            plans=tuple([plan.at(sizes) for plan in self.plans]),
-            types=types,
-            kind=None if kind is None else kind_of(kind.structure, types, kind.device),
-        )
-
-    def made_by(self, sizes: Mapping[str, int] | None, device: Any) -> Maker:
-        """How a call at these sizes, on this device, makes what it returns."""
-        kind = self.kind
-        assert kind is not None
-        if sizes or kind.device is not device:
-            kind = _kind_at(kind, tuple((sizes or {}).items()), device)
-        return maker(kind)
-
-
-Sized = tuple[Entry, "Mapping[str, int] | None"]
-"""What is compiled, and what its open sizes are for one kind of arguments."""
+    entry: Entry
+    run: Runner
 
 
 class Jitted:
@@ -115,7 +89,7 @@ class Jitted:
         self._entries: dict[Any, Entry] = {}
         self._openings: Openings[Entry] = Openings()
         self._is_plain = self.roles.dynamic is not None
-        self._quick: dict[Any, Sized] = {}
+        self._quick: dict[Any, Route] = {}
         self._seen = Quick(self.roles)
         self._surrounded: dict[bool, Jitted] = {}
 
@@ -124,24 +98,28 @@ class Jitted:
         return self if owner is None else partial(self, owner)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if collected() is not None:
+        if around() and collected() is not None:
             return self._within(args, kwargs)
         if self._quick:
             # The quick way, where no argument need be taken apart.
             key, device, pieces = self._seen.kind(args, kwargs)
             known = self._quick.get(key) or self._reopened(key)
             if known is not None:
-                (entry, sizes), device = known, device or current_device()
+                run, device = known.run, device or current_device()
                 if self.roles.donates:
-                    return self._run_on((entry, pieces, device, sizes), args, kwargs)
-                return self._run(entry, pieces, device, sizes)
+                    return self._run(run, (pieces, device), args, kwargs)
+                return run(pieces, device)
         return self._call(args, kwargs)
 
-    def _reopened(self, key: Any) -> Sized | None:
-        """What is compiled for a kind that differs from a known one in sizes at which the function
-        never looked; None if there is no such thing."""
+    def _reopened(self, key: Any) -> Route | None:
+        """The route of a kind that differs from a known one in sizes at which the function never
+        looked; None if there is no such thing."""
         found = None if key is None else self._openings.find_quick(key)
-        return None if found is None else self._quick.setdefault(key, (found, None))
+        return None if found is None else self._learned(key, found, None)
+
+    def _learned(self, key: Any, entry: Entry, sizes: Mapping[str, int] | None) -> Route:
+        """The route of a kind from now on."""
+        return self._quick.setdefault(key, Route(entry, entry.runner(sizes)))
 
     def _within(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The call where somebody has said something around it, or wants what it leaves: a step for
@@ -175,12 +153,12 @@ class Jitted:
         sizes = given.sizes or None
         key, its_device, pieces = self._seen.kind(args, kwargs, learning=True)
         if key is None:
-            run = entry, [_buffers(given.nodes, device)], device, sizes
-            return self._run_on(run, args, kwargs)
-        self._quick.setdefault(key, (entry, sizes))
+            on = [_buffers(given.nodes, device)], device
+            return self._run(entry.runner(sizes), on, args, kwargs)
+        run = self._learned(key, entry, sizes).run
         self._openings.learn(given, key)
         del given  # what nobody else sees of a tree can be taken over as a whole
-        return self._run_on((entry, pieces, its_device or device, sizes), args, kwargs)
+        return self._run(run, (pieces, its_device or device), args, kwargs)
 
     def _known(
         self, given: Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -206,8 +184,26 @@ class Jitted:
         sizes = given.open(opened) or {}
         if _are_recorded(traced.captures):
             return traced.at(sizes)
-        entry = _compiled(traced, given, self.roles.donated_nodes(given, args, kwargs))
+        entry = self._compiled(traced, given, self.roles.donated_nodes(given, args, kwargs))
         return self._openings.add(given, opened, sizes, entry) if sizes else entry
+
+    def _compiled(self, traced: Traced, given: Arguments, donated: Sequence[int]) -> Entry:
+        force(*traced.captures)
+        device = device_of([*given.nodes, *traced.captures])
+        types, stages = traced.results, traced.stages
+        are_tensors = len(traced.places) == traced.structure.count
+        if stages is None:
+            plans = (plan(traced.func, device, donated, by_lines=True),)
+        else:
+            plans = plan_stages(stages, device)
+        return Entry(
+            traced,
+            tuple([device.target.keep(each) for each in _buffers(traced.captures, device)]),
+            plans,
+            types,
+            kind_of(traced.structure, types, device) if are_tensors else None,
+            self.location,
+        )
 
     def _traced_open(self, given: Arguments) -> tuple[Traced, Sequence[Opened]]:
         """The function as a func, for all sizes at which it does not look, and which these are.
@@ -233,10 +229,12 @@ class Jitted:
         self._is_plain = bool(numbers)
         return traced, nothing
 
-    def _run_on(self, run: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _run(
+        self, run: Runner, on: tuple[Pieces, Device], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
         """Run a compiled function; what was donated is given away, also if somebody interrupts."""
         try:
-            made = self._run(*run)
+            made = run(*on)
             self.roles.give_away(args, kwargs)
         except Exception:
             raise
@@ -244,30 +242,6 @@ class Jitted:
             self.roles.give_away(args, kwargs)
             raise
         return made
-
-    def _run(
-        self, entry: Entry, pieces: Pieces, device: Any, sizes: Mapping[str, int] | None
-    ) -> Any:
-        """Run a compiled function on buffers; the tree of its results."""
-        drawers = entry.traced.drawers
-        if drawers:
-            pieces = (*pieces, hidden_buffers(drawers, device))
-        inputs = (*pieces, entry.captures) if entry.captures else pieces
-        stages, line = entry.traced.stages, self.location
-        if stages is not None:
-            made, sizes = run_stages(stages, entry.plans, inputs, device, run_plan, sizes)
-        elif entry.kind is None:
-            made = run_plan(entry.plans[0], inputs, sizes)
-        else:
-            counts, make = entry.made_by(sizes, device)
-            return make(iter(run_plan(entry.plans[0], inputs, sizes, counts)), line)
-        if entry.kind is not None:
-            counts, make = entry.made_by(sizes, device)
-            return make(iter(dealt(made, counts)), line)
-        types = plain_types(entry.types, sizes) if sizes else entry.types
-        pairs = zip(made, types, strict=True)
-        leaves = [wrap(leaf(each, type_, device, False, line)) for each, type_ in pairs]
-        return entry.traced.rebuild(leaves, sizes)
 
     def _traced(self, given: Arguments, unseen: Unseen | None = None) -> Traced:
         """The function as a func, for this kind of arguments."""
@@ -300,7 +274,7 @@ class Jitted:
 
     def _all_entries(self) -> Iterable[Entry]:
         """What is compiled, for one kind of arguments each, whichever way they came."""
-        known = (*self._entries.values(), *[entry for entry, _ in self._quick.values()])
+        known = (*self._entries.values(), *[each.entry for each in self._quick.values()])
         return {id(each): each for each in known}.values()
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
@@ -337,33 +311,9 @@ class Jitted:
         return f"<jit of {getattr(self.function, '__qualname__', self.function)}>"
 
 
-@cache
-def _kind_at(kind: Kind, sizes: tuple[tuple[str, int], ...], device: Device) -> Kind:
-    """A kind of results, where sizes are these, on a device."""
-    return kind_of(kind.structure, plain_types(kind.types, dict(sizes)), device)
-
-
 def _are_recorded(nodes: Sequence[Node]) -> bool:
     """Whether some of them are of what is being traced, or keep a history."""
     return any([node.trace is not None or node.tracked for node in nodes])
-
-
-def _compiled(traced: Traced, given: Arguments, donated: Sequence[int]) -> Entry:
-    force(*traced.captures)
-    device = device_of([*given.nodes, *traced.captures])
-    types, stages = traced.results, traced.stages
-    are_tensors = len(traced.places) == traced.structure.count
-    if stages is None:
-        plans = (plan(traced.func, device, donated, by_lines=True),)
-    else:
-        plans = plan_stages(stages, device)
-    return Entry(
-        traced,
-        tuple([device.target.keep(each) for each in _buffers(traced.captures, device)]),
-        plans,
-        types,
-        kind_of(traced.structure, types, device) if are_tensors else None,
-    )
 
 
 def _prepare(unseen: Unseen | None, current: Trace, arguments: list[Node]) -> None:

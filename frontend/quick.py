@@ -19,7 +19,7 @@ from .arguments import Roles, Static, from_host, is_of_host, number_class
 from .bundle import Kind, kind_of
 from .functions.common import NUMBER_TYPES
 from .handle import Handle
-from .lazy import bundle_of
+from .lazy import LazyDict, LazyList, bundle_of
 from .node import Node
 from .readers import reader
 from .tree import LEAF, Structure, container_of, flatten
@@ -52,8 +52,7 @@ class Quick:
         buffers, in pieces. With `learning`, trees like theirs are known from now on."""
         if self._marked is not None:
             args, kwargs = self._marked(args, kwargs)
-        into: _Into = [], [], [], learning
-        kinds, pieces, of_host, _ = into
+        kinds, pieces, of_host, _ = into = [], [], [], learning
         try:
             device = self._take(args, into, None)
             if kwargs:
@@ -72,12 +71,14 @@ class Quick:
         device of all."""
         kinds, pieces, _, _ = into
         for tree in trees:
-            if issubclass(type(tree), Handle):  # `isinstance` would look into a lazy tree
+            cls = type(tree)  # `isinstance` would look into a lazy tree
+            bundle = tree.bundle if cls is LazyDict or cls is LazyList else None
+            if bundle is None and issubclass(cls, Handle):
                 node = tree.node
                 kind, buffer, own = node.type, node.buffer, node.device
                 buffers = None if buffer is None or node.tracked else (buffer,)
             else:
-                bundle = bundle_of(tree)
+                bundle = bundle or bundle_of(tree)
                 if bundle is None:
                     device = self._take_other(tree, into, device)
                     continue

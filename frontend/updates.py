@@ -79,6 +79,8 @@ class Updates:
 
 
 _COLLECTING = Blocks("collecting")
+around = _COLLECTING.around
+"""The blocks that say who collects; where there are none, nobody does."""
 _DROPPING = ("grad", "vjp", "jvp", "linearize")
 """Transformations that only give derivatives: values that are left inside are dropped."""
 

@@ -19,6 +19,7 @@ from .streams import Streams, leave_behind
 
 _DEALT: Any = ffi.typeof("brimstone_arrays *[]")
 """What results are dealt to: to find the type by its name takes longer than to make one."""
+_NONE: Any = ffi.NULL
 _ENDING = deque[Any]()
 """Programs that nobody can call any more."""
 _HELD: dict[int, Any] = {}
@@ -27,12 +28,18 @@ _HELD: dict[int, Any] = {}
 
 class _Deal(NamedTuple):
     """How results are dealt: as the core is told it, and what that needs; the forms of each, and
-    what drops it."""
+    what drops it; and what results were dealt to before, which holds none any more."""
 
     native: Any
     counts: Any
     forms: list[tuple[Form, ...]]
     droppers: list[Callable[[Any], None]]
+    spare: list[Any]
+
+    def held(self, dealt: Any) -> list[Arrays]:
+        """All that was dealt, which somebody has from now on."""
+        parts = zip(dealt, self.droppers, self.forms, strict=True)
+        return [Arrays(ffi.gc(part, drop), forms) for part, drop, forms in parts]
 
 
 class Call:
@@ -71,18 +78,23 @@ class Call:
                 natives.append(piece.native)
             elif len(piece) == 1:
                 natives.append(piece[0].native)
-            elif piece:
+            else:
                 natives += [each.native for each in piece]
         deal = self._deals.get(counts) or self._deal(counts)
-        dealt: Any = ffi.new(_DEALT, len(deal.forms))
+        try:
+            dealt = deal.spare.pop()
+        except IndexError:  # none is there, or others have it
+            dealt: Any = ffi.new(_DEALT, len(deal.forms))
         replaces = self._replaces and len({*natives}) == len(natives)
-        stream, native, given = self._streams.own, self._native, len(natives) - dropped
-        how = (given, replaces, deal.native, dealt)
+        stream, given = self._streams.own, len(natives) - dropped
         try:
             call = call_briefly if self._is_brief else self._call
-            state = call(stream, native, natives, dropped, *how)
+            state = call(
+                stream, self._native, natives, dropped, given, replaces, deal.native, dealt
+            )
             self._is_brief = state == State.BRIEF
             if state != State.READY and not self._is_brief:
+                how = given, replaces, deal.native, dealt
                 self._insist(state, stream, natives[dropped:], how)
         except Exception:
             raise
@@ -91,12 +103,12 @@ class Call:
                 core().brimstone_drop(part)
             leave_behind()
             raise
-        if len(deal.forms) == 1:
-            made = [Arrays(ffi.gc(dealt[0], deal.droppers[0]), deal.forms[0])]
-        else:
-            parts, held = zip(dealt, deal.droppers, deal.forms, strict=True), ffi.gc
-            made = [Arrays(held(part, drop), forms) for part, drop, forms in parts]
-        return made[0] if counts is None else made
+        if len(deal.forms) != 1:
+            return deal.held(dealt)
+        made = Arrays(ffi.gc(dealt[0], deal.droppers[0]), deal.forms[0])
+        dealt[0] = _NONE
+        deal.spare.append(dealt)
+        return made if counts is None else [made]
 
     def _insist(self, state: int, stream: Any, given: Sequence[Any], how: tuple[Any, ...]) -> None:
         """Call again until the stream takes the call; an error says why it does not."""
@@ -119,7 +131,7 @@ class Call:
         droppers = [dropper(sum(self._fresh[each])) for each in places]
         listed: Any = ffi.new("int64_t[]", known)
         native: Any = ffi.new("brimstone_deal *", (listed, len(known)))
-        made = _Deal(native, listed, forms, droppers)
+        made = _Deal(native, listed, forms, droppers, [])
         return self._deals.setdefault(counts, made)
 
 

@@ -74,7 +74,7 @@ class Plan:
 
     def _together(self, scalars: tuple[Any, ...]) -> Sequence[Any]:
         """These buffers as one piece, if all of them are known."""
-        if len(scalars) < 2 or any([each is None for each in scalars]):
+        if not scalars or any([each is None for each in scalars]):
             return scalars
         return self.device.target.together(scalars)
 

@@ -99,8 +99,16 @@ bool run(Pool *pool, std::span<const brimstone_launch> launches, const uint64_t 
         pool->run(chunks, run_chunk, &job);
         return !job.failed;
     }
-    for (const brimstone_launch &launch : launches)
+    Range all = {};
+    for (const brimstone_launch &launch : launches) {
+        if (launch.chunks == 1 && launch.scratch_count == 0) {  // as a small kernel has it
+            if (stopping()) break;
+            for (size_t axis = 0; axis < 3; ++axis) all[2 * axis + 1] = launch.grid[axis];
+            launch.code(slots + launch.slot, launch.grid, all.data());
+            continue;
+        }
         for (int64_t chunk = 0; chunk < launch.chunks; ++chunk) run_chunk(job, launch, chunk);
+    }
     return !job.failed;
 }
 

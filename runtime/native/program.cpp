@@ -54,6 +54,16 @@ class Records {
     size_t count_ = 0, missing_;
 };
 
+// Whether a plan's results are what it makes, each whole, in this order.
+bool makes_results(const brimstone_plan &plan) noexcept {
+    if (plan.result_count != plan.made_count || plan.replaced_count > 0) return false;
+    int64_t next = 1 + plan.input_count;
+    return std::ranges::all_of(std::span(plan.results, size(plan.result_count)),
+                               [&](const brimstone_result &each) {
+                                   return each.whole && each.address == next++;
+                               });
+}
+
 }  // namespace
 
 void lock_tasks() noexcept { tasks.lock(); }
@@ -155,6 +165,10 @@ void Task::begin() noexcept {
     }
 }
 
+std::span<uint64_t> Task::made_addresses() noexcept {
+    return std::span(addresses).subspan(size(1 + program.plan().input_count));
+}
+
 // Of the results, some may be what the task was given, which stays what it is.
 void Task::settle(State state) noexcept {
     for (Array *array : results->items()) {
@@ -170,7 +184,8 @@ Program::Program(const brimstone_plan &plan)
       bytes_(std::accumulate(plan.made, plan.made + plan.made_count, plan.arena)),
       is_straight_(std::ranges::none_of(
           std::span(plan.script.actions, size(plan.script.action_count)),
-          [](const brimstone_action &each) { return each.kind >= BRIMSTONE_LOOP; })) {}
+          [](const brimstone_action &each) { return each.kind >= BRIMSTONE_LOOP; })),
+      makes_results_(makes_results(plan)) {}
 
 Program::~Program() {
     while (Task *task = unused_) {
@@ -224,27 +239,53 @@ bool Program::prepare(Task &task, Pieces pieces, Stream *stream, bool given_away
         address = std::ranges::copy(piece->addresses(), address).out;
     }
     if (address != end) return false;
-    const size_t count = size(plan_.made_count);
-    task.made.assign(count + size(plan_.replaced_count), nullptr);
-    task.taken.assign(task.made.size(), false);
     task.pieces.reserve(pieces.size());
-    task.copies.reserve(size(plan_.replaced_count));
     if (plan_.arena > 0) {
         task.arena = stream->reserve(plan_.arena);
         if (!task.arena) return false;
         task.addresses[0] = reinterpret_cast<uint64_t>(task.arena->address);
     }
-    if (!make({plan_.made, count}, stream, std::span(task.made).first(count), SEEN)) return false;
-    for (size_t i = 0; i < count; ++i)
-        *address++ = reinterpret_cast<uint64_t>(task.made[i]->address);
+    const bool is_there = makes_results_ ? make_results(task, stream)
+                                         : make_and_take(task, pieces, stream, given_away);
+    if (!is_there) return false;
+    for (brimstone_arrays *piece : pieces) task.pieces.push_back(hold(piece));
+    return true;
+}
+
+// The results where they are what is made: none of them need be looked at on its own.
+bool Program::make_results(Task &task, Stream *stream) noexcept {
+    const size_t count = size(plan_.made_count);
+    task.results = new_arrays(plan_.made_count, stream, true);
+    if (!task.results) return false;
+    const std::span items = task.results->items();
+    if (!make({plan_.made, count}, stream, items, SEEN)) {
+        std::ranges::fill(items, nullptr);
+        drop(std::exchange(task.results, nullptr));
+        return false;
+    }
+    for (size_t i = 0; i < count; ++i) task.results->put(i, items[i]);
+    std::ranges::copy(task.results->addresses(), task.made_addresses().begin());
+    return true;
+}
+
+// What is made, and what replaces what is given; and the results: these, parts of them, or what is
+// given.
+bool Program::make_and_take(Task &task, Pieces pieces, Stream *stream, bool given_away) {
+    const size_t count = size(plan_.made_count);
+    task.made.assign(count + size(plan_.replaced_count), nullptr);
+    task.taken.assign(task.made.size(), false);
+    task.copies.reserve(size(plan_.replaced_count));
+    const std::span made = std::span(task.made).first(count);
+    if (!make({plan_.made, count}, stream, made, SEEN)) return false;
+    std::ranges::transform(made, task.made_addresses().begin(), [](const Array *array) {
+        return reinterpret_cast<uint64_t>(array->address);
+    });
     if (!replace(task, pieces, stream, given_away)) {
         untake_all(task, pieces);
         drop(task.made, SEEN);
         return false;
     }
-    if (!take_results(task, pieces, stream)) return false;
-    for (brimstone_arrays *piece : pieces) task.pieces.push_back(hold(piece));
-    return true;
+    return take_results(task, pieces, stream);
 }
 
 // Arrays in the memory of those that the program writes to; where somebody else may still read that

@@ -44,6 +44,8 @@ struct Task {
     bool inputs_are_ready(Stream &stream, Time end) noexcept;
     void begin() noexcept;
     void settle(State state) noexcept;
+    // Where those of what is made stand, behind those of what it is given.
+    std::span<uint64_t> made_addresses() noexcept;
 
     struct Copy {
         Array *to;
@@ -89,6 +91,8 @@ class Program {
     bool prepare(Task &task, Pieces pieces, Stream *stream, bool given_away);
     bool replace(Task &task, Pieces pieces, Stream *stream, bool given_away) noexcept;
     void untake_all(Task &task, Pieces pieces) noexcept;
+    bool make_results(Task &task, Stream *stream) noexcept;
+    bool make_and_take(Task &task, Pieces pieces, Stream *stream, bool given_away);
     bool take_results(Task &task, Pieces pieces, Stream *stream) noexcept;
     Array *result(Task &task, Pieces pieces, const brimstone_result &result,
                   Stream *stream) noexcept;
@@ -97,6 +101,7 @@ class Program {
     const brimstone_plan &plan_;
     const int64_t bytes_;
     const bool is_straight_;
+    const bool makes_results_;  // what it makes are its results, and all of them, in this order
     Task *unused_ = nullptr;
     int64_t under_way_ = 0;
     const std::shared_ptr<Haste> haste_ = std::make_shared<Haste>();

@@ -78,10 +78,9 @@ int64_t follow(const brimstone_script &script, int64_t at, uint64_t *slots) noex
 int64_t run(Pool &pool, const brimstone_script &script, const uint64_t *addresses, uint64_t *slots,
             int64_t begin, Time end, Wanted wanted, const void *context,
             Failure &failure) noexcept {
-    for (int64_t i = 0; i < script.place_count; ++i) {
-        const brimstone_place &place = script.places[i];
+    for (const brimstone_place &place :
+         std::span(script.places, static_cast<size_t>(script.place_count)))
         slots[place.slot] = addresses[place.address] + static_cast<uint64_t>(place.offset);
-    }
     Notes notes;
     failure.place = BRIMSTONE_NO_MEMORY;
     int64_t work = 0;  // of rounds of loops, since the last look

@@ -157,7 +157,7 @@ def test_memory_that_another_array_has_is_not_read() -> None:
         had.array()
     (entry,) = twice._entries.values()
     with pytest.raises(bs.DeadTensorError, match="donated"):
-        twice._run(entry, [(had,)], bs.device("cpu"), None)
+        entry.runner(None)([(had,)], bs.device("cpu"))
 
 
 def test_an_interrupt_leaves_nothing_half_donated(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,101 @@
+"""What a function was compiled to for one kind of arguments, and how that is run.
+
+Comes in: plans, and what was traced. Goes out: for each tuple of open sizes what runs them on
+buffers, and makes the tree of the results.
+Never: an argument looked at; what is known of its kind is decided once, before the first call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from typing import Any, NamedTuple
+
+from ..ir.locations import Location
+from ..runtime.device import Device
+from ..runtime.steps import Plan
+from ..targets import dealt
+from .bundle import Kind, Maker, kind_of, maker
+from .dynamic import plain_types
+from .force import Pieces, run_plan
+from .function import Traced
+from .handle import wrap
+from .hidden import hidden_buffers
+from .node import leaf
+from .stages import run_stages
+
+Runner = Callable[[Pieces, Device], Any]
+"""Makes the tree of the results of buffers, which are on a device."""
+Sizes = Mapping[str, int] | None
+
+
+class Entry(NamedTuple):
+    """A function compiled for one kind of arguments; `kind` if all it returns are tensors.
+
+    There is one plan, or one for each stage. The location is where the function begins.
+    """
+
+    traced: Traced
+    captures: tuple[Any, ...]
+    plans: tuple[Plan, ...]
+    types: tuple[Any, ...]
+    kind: Kind | None
+    location: Location
+
+    def at(self, sizes: Mapping[str, int]) -> Entry:
+        """The same, where sizes at which the function never looked are these."""
+        types, kind = plain_types(self.types, sizes), self.kind
+        return self._replace(
+            plans=tuple([plan.at(sizes) for plan in self.plans]),
+            types=types,
+            kind=None if kind is None else kind_of(kind.structure, types, kind.device),
+        )
+
+    def runner(self, sizes: Sizes) -> Runner:
+        """What runs it, where the sizes that are open are these."""
+        if self.traced.drawers or self.traced.stages is not None or self.kind is None:
+            return partial(self._run, sizes)
+        return self._straight(self.kind, sizes)
+
+    def _straight(self, kind: Kind, sizes: Sizes) -> Runner:
+        """What runs one plan that takes what is given, and makes tensors and nothing else."""
+        (plan,), captures, line, own = self.plans, self.captures, self.location, kind.device
+        own_maker = _made_by(kind, sizes, own)
+
+        def run(pieces: Pieces, device: Device) -> Any:
+            counts, make = own_maker if device is own else _made_by(kind, sizes, device)
+            inputs = (*pieces, captures) if captures else pieces
+            return make(iter(run_plan(plan, inputs, sizes, counts)), line)
+
+        return run
+
+    def _run(self, sizes: Sizes, pieces: Pieces, device: Device) -> Any:
+        """The tree of the results, however they come about."""
+        drawers, stages, line = self.traced.drawers, self.traced.stages, self.location
+        if drawers:
+            pieces = (*pieces, hidden_buffers(drawers, device))
+        inputs = (*pieces, self.captures) if self.captures else pieces
+        if stages is None:
+            made = run_plan(self.plans[0], inputs, sizes)
+        else:
+            made, sizes = run_stages(stages, self.plans, inputs, device, run_plan, sizes)
+        if self.kind is not None:
+            counts, make = _made_by(self.kind, sizes, device)
+            return make(iter(dealt(made, counts)), line)
+        types = plain_types(self.types, sizes) if sizes else self.types
+        pairs = zip(made, types, strict=True)
+        leaves = [wrap(leaf(each, type_, device, False, line)) for each, type_ in pairs]
+        return self.traced.rebuild(leaves, sizes)
+
+
+def _made_by(kind: Kind, sizes: Sizes, device: Device | None) -> Maker:
+    """How a call at these sizes, on this device, makes what it returns."""
+    if sizes or kind.device is not device:
+        kind = _kind_at(kind, tuple((sizes or {}).items()), device)
+    return maker(kind)
+
+
+@cache
+def _kind_at(kind: Kind, sizes: tuple[tuple[str, int], ...], device: Device | None) -> Kind:
+    """A kind of results, where sizes are these, on a device."""
+    return kind_of(kind.structure, plain_types(kind.types, dict(sizes)), device)
