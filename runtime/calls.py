@@ -36,6 +36,15 @@ class _Deal(NamedTuple):
     droppers: list[Callable[[Any], None]]
     spare: list[Any]
 
+    def room(self) -> Any:
+        """Where results are dealt to."""
+        if self.spare:
+            try:
+                return self.spare.pop()
+            except IndexError:  # another thread was quicker
+                pass
+        return ffi.new(_DEALT, len(self.forms))
+
     def held(self, dealt: Any) -> list[Arrays]:
         """All that was dealt, which somebody has from now on."""
         parts = zip(dealt, self.droppers, self.forms, strict=True)
@@ -81,10 +90,7 @@ class Call:
             else:
                 natives += [each.native for each in piece]
         deal = self._deals.get(counts) or self._deal(counts)
-        try:
-            dealt = deal.spare.pop()
-        except IndexError:  # none is there, or others have it
-            dealt: Any = ffi.new(_DEALT, len(deal.forms))
+        dealt = deal.room()
         replaces = self._replaces and len({*natives}) == len(natives)
         stream, given = self._streams.own, len(natives) - dropped
         try:
