@@ -105,7 +105,29 @@ class Streamed(Program):
                 self._store_sums(node, carries)
 
         reduced = self.kernel.space.reduced
-        self._nest(reduced, [], lambda _: self._columns(body), label)
+        goes_back = not loop.reductions and self.kernel.chunk is None
+
+        def rows(_: Sequence[AnyValue]) -> list[AnyValue]:
+            if goes_back:
+                self._turn_round(reduced[0])
+            return self._columns(body)
+
+        self._nest(reduced, [], rows, label)
+
+    def _turn_round(self, axis: int) -> None:
+        """Begin with the last tile of an axis. What the pass before read last is still in a cache,
+        and nothing is summed up here, so that the order does not matter."""
+        scope = next(each for each in self.emitter.scopes if axis in each.starts)
+        done, rows, sizes = scope.starts[axis], self.emitter.tiles[axis], self.emitter.sizes
+        emit, number, kinds = sizes.builder.emit, sizes.number, tile.BinaryKind
+        extent = sizes.scalar(self.kernel.space.sizes[axis])
+        last = emit(tile.Binary, extent, number(1), kind=kinds.SUBTRACT)
+        if rows > 1:
+            beyond = emit(tile.Binary, last, number(rows), kind=kinds.REMAINDER)
+            last = emit(tile.Binary, last, beyond, kind=kinds.SUBTRACT)
+        at = scope.builder.emit(tile.Binary, last, done, kind=kinds.SUBTRACT)
+        at.name, done.name = done.name, "done"
+        scope.starts[axis] = at
 
     def _recall(self, nodes: Sequence[Node]) -> None:
         """What is known of a tile of columns."""

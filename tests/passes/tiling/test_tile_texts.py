@@ -175,6 +175,14 @@ with {grid: [ceildiv(m, 1024)], tile: {n: 64, unroll: 4, wide: 1024}} {
 }
 """
 
+TURNED = """\
+  %26 = tile.binary %n, %6 {kind = subtract} : scalar<i64>
+  %27 = tile.binary %26, %11 {kind = remainder} : scalar<i64>
+  %28 = tile.binary %26, %27 {kind = subtract} : scalar<i64>
+  tile.for %5, %n, %11 {label = "level1"} (%done: scalar<i64>) {
+    %at_n_1 = tile.binary %28, %done {kind = subtract} : scalar<i64>
+"""
+
 
 def named(func: Func, *names: str) -> Func:
     """The kernel with names that a user would give."""
@@ -235,3 +243,15 @@ def test_axes_are_one_beside_those_of_which_a_part_is_read() -> None:
     text = print_module(Module([tiled(parts, {"n": 64}).module["k"]]))
     assert "view<2, f32, {size: [m_n, 4], unit_stride: 1}>" in text
     assert "grid: [m_n, 1]" in text
+
+
+def test_rows_that_were_read_last_are_the_first_again() -> None:
+    """They are still in a cache; in which order sums are made stays as it is."""
+
+    def centred(x: Term) -> Term:
+        return x - along(x.apply("reduce_sum", axes=(0,)), x, 0)
+
+    func = named(kernel(centred, "n m f32"), "x", "y")
+    text = print_module(Module([tiled(func, {"n": 64, "unroll": 4, "wide": 1024}).module["k"]]))
+    assert TURNED in text
+    assert text.count("%done") == 2  # nowhere else
