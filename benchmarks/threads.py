@@ -8,8 +8,9 @@ by heart are denormals, with which a core takes longer. One model whose kernels 
 shared leaves all cores but one to others; of one that is larger all cores do a part, with or
 without others, so there is less to gain; with BRIMSTONE_THREADS=1 all are compared with one core.
 Both are timed in turns; what is told is the median of the rounds, the least and the most, which lie
-far apart where others use the machine, too. Fails if a thread ends with other weights than it has
-on its own.
+far apart where others use the machine, too. Beside the one stands how many cores it keeps busy:
+where it is 1.6 of two, four cannot make more than 1.25 times its steps. Fails if a thread ends with
+other weights than it has on its own.
 """
 
 import argparse
@@ -17,8 +18,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from statistics import median
 from threading import Thread
-from time import perf_counter
-from typing import Any
+from time import perf_counter, process_time
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -70,6 +71,13 @@ class Training:
         return [each.numpy() for each in bs.tree_leaves(self.state)]
 
 
+class Rate(NamedTuple):
+    """Seconds a step, whoever makes it, and how many cores' time that takes."""
+
+    step: float
+    cores: float
+
+
 def at_once(trainings: Sequence[Training], work: Callable[[Training], None]) -> None:
     """Each in a thread of its own."""
     threads = [Thread(target=partial(work, each)) for each in trainings]
@@ -79,14 +87,15 @@ def at_once(trainings: Sequence[Training], work: Callable[[Training], None]) -> 
         each.join()
 
 
-def rate(trainings: Sequence[Training], seconds: float) -> float:
-    """Seconds a step, whoever makes it."""
+def rate(trainings: Sequence[Training], seconds: float) -> Rate:
+    """Of each a thread, for so long."""
     for each in trainings:
         each.begin()
     counts: list[int] = []
-    end = perf_counter() + seconds
-    at_once(trainings, lambda each: each.go_on_until(end, counts))
-    return seconds / sum(counts)
+    begun, took = perf_counter(), process_time()
+    at_once(trainings, lambda each: each.go_on_until(begun + seconds, counts))
+    passed = perf_counter() - begun
+    return Rate(passed / sum(counts), (process_time() - took) / passed)
 
 
 def same_bits(trainings: Sequence[Training], steps: int) -> bool:
@@ -121,11 +130,13 @@ def main() -> None:
             (rate(trainings[:1], options.seconds), rate(trainings, options.seconds))
             for _ in range(options.rounds)
         ]
-        one, many = (1e6 * median(each) for each in zip(*rounds, strict=True))
-        gains = sorted([alone / together for alone, together in rounds])
+        one, many = (1e6 * median([each.step for each in of]) for of in zip(*rounds, strict=True))
+        cores = median([alone.cores for alone, _ in rounds])
+        gains = sorted([alone.step / together.step for alone, together in rounds])
         name = f"{'-'.join(map(str, layers))}, batch {batch}"
-        print(f"{name:32} one {one:7.1f} µs a step, {options.models} threads {many:7.1f}: "
-              f"{median(gains):.2f} times the steps ({gains[0]:.2f}..{gains[-1]:.2f})")  # fmt: skip
+        print(f"{name:28} one {one:7.1f} µs a step on {cores:.2f} cores, "
+              f"{options.models} threads {many:7.1f}: {median(gains):.2f} times the steps "
+              f"({gains[0]:.2f}..{gains[-1]:.2f})")  # fmt: skip
         if not same:
             raise SystemExit("the threads end with other weights")
 
