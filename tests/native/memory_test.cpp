@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <random>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -12,7 +13,7 @@
 namespace brimstone {
 namespace {
 
-constexpr size_t MIB = size_t{1} << 20;
+constexpr size_t KIB = size_t{1} << 10, MIB = size_t{1} << 20;
 
 bool is_aligned(const void *block, size_t alignment) {
     return reinterpret_cast<uintptr_t>(block) % alignment == 0;
@@ -22,7 +23,7 @@ void test_sizes_and_alignment() {
     Blocks blocks(64 * MIB);
     for (size_t bytes = 0; bytes < 9 * MIB; bytes += 1 + bytes / 7) {
         void *block = blocks.take(bytes);
-        check(block && is_aligned(block, bytes >= 2 * MIB ? 2 * MIB : 64));
+        check(block && is_aligned(block, bytes >= 2 * MIB ? 16 * KIB : 64));
         std::memset(block, 1, bytes);
         const size_t in_use = blocks.statistics().in_use;
         check(in_use >= 64 && in_use >= bytes && in_use % 64 == 0);
@@ -30,6 +31,25 @@ void test_sizes_and_alignment() {
         blocks.give(block, bytes);
         check(blocks.statistics().in_use == 0);
     }
+}
+
+// Those of a computation would fall into the same sets of a cache if they began at the same place.
+void test_large_blocks_begin_at_places_of_their_own() {
+    Blocks blocks(64 * MIB);
+    constexpr size_t COUNT = 8, BYTES = 3 * MIB;
+    std::set<uintptr_t> places;
+    std::vector<void *> taken;
+    for (size_t i = 0; i < COUNT; ++i) {
+        taken.push_back(blocks.take(BYTES));
+        const uintptr_t place = reinterpret_cast<uintptr_t>(taken.back()) % (2 * MIB);
+        check(place < 128 * KIB && place % (16 * KIB) == 0);
+        places.insert(place);
+    }
+    check(places.size() == COUNT);
+    for (void *block : taken) std::memset(block, 1, BYTES);
+    for (void *block : taken) blocks.give(block, BYTES);
+    blocks.trim();
+    check(blocks.statistics().kept == 0);
 }
 
 void test_blocks_are_handed_out_again() {
@@ -155,6 +175,7 @@ void test_many_threads() {
 int main() {
     using namespace brimstone;
     test_sizes_and_alignment();
+    test_large_blocks_begin_at_places_of_their_own();
     test_blocks_are_handed_out_again();
     test_blocks_stay_at_home();
     test_statistics();
