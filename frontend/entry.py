@@ -53,28 +53,32 @@ class Entry(NamedTuple):
 
     def runner(self, sizes: Sizes) -> Runner:
         """What runs it, where the sizes that are open are these."""
-        if self.traced.drawers or self.traced.stages is not None or self.kind is None:
+        if self.traced.stages is not None or self.kind is None:
             return partial(self._run, sizes)
         return self._straight(self.kind, sizes)
 
     def _straight(self, kind: Kind, sizes: Sizes) -> Runner:
-        """What runs one plan that takes what is given, and makes tensors and nothing else."""
-        (plan,), captures, line, own = self.plans, self.captures, self.location, kind.device
-        own_maker = _made_by(kind, sizes, own)
+        """What runs one plan, which makes tensors and nothing else."""
+        (plan,), line, own = self.plans, self.location, kind.device
+        own_maker, takes_more = _made_by(kind, sizes, own), self.traced.drawers or self.captures
 
         def run(pieces: Pieces, device: Device) -> Any:
             counts, make = own_maker if device is own else _made_by(kind, sizes, device)
-            inputs = (*pieces, captures) if captures else pieces
+            inputs = self._inputs(pieces, device) if takes_more else pieces
             return make(iter(run_plan(plan, inputs, sizes, counts)), line)
 
         return run
 
-    def _run(self, sizes: Sizes, pieces: Pieces, device: Device) -> Any:
-        """The tree of the results, however they come about."""
-        drawers, stages, line = self.traced.drawers, self.traced.stages, self.location
+    def _inputs(self, pieces: Pieces, device: Device) -> Pieces:
+        """What is given, and behind it what random numbers come from, and what is from outside."""
+        drawers = self.traced.drawers
         if drawers:
             pieces = (*pieces, hidden_buffers(drawers, device))
-        inputs = (*pieces, self.captures) if self.captures else pieces
+        return (*pieces, self.captures) if self.captures else pieces
+
+    def _run(self, sizes: Sizes, pieces: Pieces, device: Device) -> Any:
+        """The tree of the results, where they come in stages, or not all are tensors."""
+        stages, line, inputs = self.traced.stages, self.location, self._inputs(pieces, device)
         if stages is None:
             made = run_plan(self.plans[0], inputs, sizes)
         else:

@@ -51,8 +51,8 @@ char *page_of(void *address) noexcept {
     return static_cast<char *>(address) - within;
 }
 
-// Memory of whole huge pages, which the kernel then fills in 512 times fewer steps. It is mapped
-// with room to spare, and what lies around the aligned part is unmapped again.
+// Memory that begins in a huge page of its own: the kernel fills those in 512 times fewer steps.
+// It is mapped with room to spare, and what lies around the aligned part is unmapped again.
 void *map(size_t size) noexcept {
     const size_t skipped = stagger(), length = skipped + size;
     void *mapped = mmap(nullptr, length + HUGE_PAGE, PROT_READ | PROT_WRITE,
