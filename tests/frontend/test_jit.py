@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import brimstone as bs
+from brimstone.frontend import entry
 
 
 def line(n: int = 4) -> bs.Tensor:
@@ -326,3 +327,17 @@ def test_named_parameters_are_donated_by_keyword() -> None:
     with pytest.raises(bs.DeadTensorError):
         p.numpy()
     assert bs.jit(lambda *each: each[0] + 1, donate=3)(line()).tolist() == [1, 2, 3, 4]
+
+
+def test_results_are_dealt_by_the_step_that_makes_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where it draws random numbers, or reads a tensor from outside: a part of an array takes
+    a call of its own."""
+    outside = bs.ones((2,)).sync()
+
+    def noisy(tree: dict[str, Any]) -> Any:
+        made = {name: each + bs.random.normal(shape=(2,)) * outside for name, each in tree.items()}
+        return made, made["w0"].sum()
+
+    monkeypatch.setattr(entry, "dealt", lambda *_: pytest.fail("dealt once more"))
+    made, total = bs.jit(noisy)({f"w{number}": bs.ones((2,)) for number in range(6)})
+    assert np.isclose(total.item(), made["w0"].numpy().sum())

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import brimstone as bs
-from brimstone.frontend import entry
 from brimstone.frontend.arguments import Roles
 from brimstone.frontend.quick import Quick
 from brimstone.runtime.device import current_device
@@ -397,17 +396,3 @@ def test_threads_share_a_function_and_a_returned_tree() -> None:
         each.join()
     assert len(found) == 84
     assert all(found)
-
-
-def test_results_are_dealt_by_the_step_that_makes_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where it draws random numbers, or reads a tensor from outside: a part of an array takes
-    a call of its own."""
-    outside = bs.ones((2,)).sync()
-
-    def noisy(tree: dict[str, Any]) -> Any:
-        made = {name: each + bs.random.normal(shape=(2,)) * outside for name, each in tree.items()}
-        return made, made["w0"].sum()
-
-    monkeypatch.setattr(entry, "dealt", lambda *_: pytest.fail("dealt once more"))
-    made, total = bs.jit(noisy)({f"w{number}": bs.ones((2,)) for number in range(6)})
-    assert np.isclose(total.item(), made["w0"].numpy().sum())
