@@ -1,6 +1,6 @@
 """What `native/brimstone.h` declares, in the form that cffi loads without parsing it.
 
-`python -m kit.declared`, in the folder `tests`, writes this file; the header's hash: 1afc5c84b3341bb1.
+`python -m kit.declared`, in the folder `tests`, writes this file; the header's hash: 9e05f62958a3d9da.
 """
 
 import _cffi_backend

@@ -173,7 +173,7 @@ void *const *are_returned() noexcept {
 brimstone_arrays *new_arrays(int64_t count, Stream *stream, bool are_seen) noexcept {
     void *block = blocks().take(bytes_of(count));
     if (!block) return nullptr;
-    auto *made = new (block) brimstone_arrays{1, false, false, are_seen, 0, count, stream};
+    auto *made = new (block) brimstone_arrays{1, false, false, are_seen, 0, count, stream, 0};
     std::ranges::fill(made->items(), nullptr);
     return made;
 }
@@ -250,6 +250,24 @@ void leave(brimstone_arrays *arrays) noexcept {
         arrays->are_seen = false;
     }
     drop(arrays);
+}
+
+bool are_alone(brimstone_arrays *arrays) noexcept {
+    if (arrays->holders.load(std::memory_order_acquire) > 1 || !are_ready(arrays)) return false;
+    const int64_t held = arrays->are_seen ? SEEN : HELD;
+    return std::ranges::all_of(arrays->items(), [=](const Array *array) {
+        return array->holders.load(std::memory_order_acquire) == held;
+    });
+}
+
+void renew(brimstone_arrays *arrays) noexcept {
+    for (Array *array : arrays->items()) {
+        array->state.store(State::PENDING, std::memory_order_relaxed);
+        array->use.store(Use::FREE, std::memory_order_relaxed);
+        array->is_shared.store(false, std::memory_order_relaxed);
+    }
+    arrays->are_ready.store(false, std::memory_order_relaxed);
+    arrays->are_taken.store(false, std::memory_order_relaxed);
 }
 
 }  // namespace brimstone

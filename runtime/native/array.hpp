@@ -89,6 +89,7 @@ struct brimstone_arrays {
     uint32_t call;  // on that stream, the one that made them; 0 if none did
     int64_t count;
     brimstone::Stream *stream;  // on which all of them are computed, if it is one
+    int64_t program;            // whose results they are, all new and whole; 0 if they are not
 
     std::span<brimstone::Array *> items() noexcept {
         return {reinterpret_cast<brimstone::Array **>(this + 1), static_cast<size_t>(count)};
@@ -117,6 +118,10 @@ bool deal(brimstone_arrays *arrays, std::span<const int64_t> counts,
           brimstone_arrays **dealt) noexcept;
 // Drop them, and see them no more.
 void leave(brimstone_arrays *arrays) noexcept;
+// Whether nobody but their only holder has any of them, and nothing computes them any more.
+bool are_alone(brimstone_arrays *arrays) noexcept;
+// New ones that are still to be computed, where these were, which are alone.
+void renew(brimstone_arrays *arrays) noexcept;
 bool are_ready(brimstone_arrays *arrays) noexcept;
 
 }  // namespace brimstone

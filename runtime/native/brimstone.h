@@ -266,11 +266,12 @@ typedef struct brimstone_deal {
 } brimstone_deal;
 
 /* Drop the first `gone_count` pieces; then let a stream run a program on arrays, those of the other
- * `piece_count` in order, after all it was given before. Arrays that it replaces are made in their
- * memory, if they are `given_away` and nobody else can see them. What it makes, perhaps later, is
- * dealt. Whether that is so: BRIMSTONE_READY, or BRIMSTONE_BRIEF; BRIMSTONE_PENDING while the stream
- * admits no program, after a wait; BRIMSTONE_NO_MEMORY if there is none, or if an array has been
- * replaced before. */
+ * `piece_count` in order, after all it was given before. What it makes may be where results of an
+ * earlier call were that are dropped so. Arrays that it replaces are made in their memory, if they
+ * are `given_away` and nobody else can see them. What it makes, perhaps later, is dealt. Whether
+ * that is so: BRIMSTONE_READY, or BRIMSTONE_BRIEF; BRIMSTONE_PENDING while the stream admits no
+ * program, after a wait; BRIMSTONE_NO_MEMORY if there is none, or if an array has been replaced
+ * before. */
 BRIMSTONE_API int32_t brimstone_call(brimstone_stream *stream, brimstone_program *program,
                                      brimstone_arrays *const *pieces, int64_t gone_count,
                                      int64_t piece_count, int32_t given_away,

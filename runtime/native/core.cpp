@@ -43,6 +43,20 @@ brimstone::Stream &stream_of(brimstone_stream *stream) {
     return *reinterpret_cast<brimstone::Stream *>(stream);
 }
 
+// What is gone is dropped, but for what the program can make its next results of.
+brimstone_arrays *drop_but_spare(std::span<brimstone_arrays *const> gone,
+                                 const brimstone::Program &program,
+                                 const brimstone::Stream &stream) {
+    brimstone_arrays *spare = nullptr;
+    for (brimstone_arrays *arrays : gone) {
+        if (!spare && program.can_use_again(arrays, &stream))
+            spare = arrays;
+        else
+            brimstone::leave(arrays);
+    }
+    return spare;
+}
+
 // Others see some arrays through these, too, from a place on; whether one was taken before.
 bool show(brimstone_arrays &through, size_t place, std::span<Array *const> arrays) {
     bool are_taken = false;
@@ -201,11 +215,15 @@ int32_t brimstone_admit(brimstone_stream *stream, brimstone_program *program) {
 int32_t brimstone_call(brimstone_stream *stream, brimstone_program *program,
                        brimstone_arrays *const *pieces, int64_t gone_count, int64_t piece_count,
                        int32_t given_away, const brimstone_deal *deal, brimstone_arrays **dealt) {
-    brimstone_drop_all(pieces, gone_count);
-    if (!brimstone_admit(stream, program)) return BRIMSTONE_PENDING;
     brimstone::Stream &own = stream_of(stream);
+    const std::span gone(pieces, static_cast<size_t>(gone_count));
     const std::span given(pieces + gone_count, static_cast<size_t>(piece_count));
-    brimstone::Task *task = program->call(given, &own, given_away != 0);
+    brimstone_arrays *spare = drop_but_spare(gone, *program, own);
+    if (!brimstone_admit(stream, program)) {
+        brimstone::leave(spare);
+        return BRIMSTONE_PENDING;
+    }
+    brimstone::Task *task = program->call(given, &own, given_away != 0, spare);
     if (!task) return BRIMSTONE_NO_MEMORY;
     brimstone_arrays *results = brimstone::hold(task->results);
     const bool is_brief = own.push(*task);
@@ -219,12 +237,13 @@ int32_t brimstone_call_briefly(brimstone_stream *stream, brimstone_program *prog
                                brimstone_arrays *const *pieces, int64_t gone_count,
                                int64_t piece_count, int32_t given_away, const brimstone_deal *deal,
                                brimstone_arrays **dealt) {
-    brimstone_drop_all(pieces, gone_count);
-    pieces += gone_count;
-    const std::span given(pieces, static_cast<size_t>(piece_count));
+    const std::span given(pieces + gone_count, static_cast<size_t>(piece_count));
     const bool is_soon = program->haste()->is_brief() && stream_of(stream).is_idle();
-    if (!is_soon || !std::ranges::all_of(given, brimstone::are_ready)) return BRIMSTONE_PENDING;
-    return brimstone_call(stream, program, pieces, 0, piece_count, given_away, deal, dealt);
+    if (is_soon && std::ranges::all_of(given, brimstone::are_ready))
+        return brimstone_call(stream, program, pieces, gone_count, piece_count, given_away, deal,
+                              dealt);
+    brimstone_drop_all(pieces, gone_count);
+    return BRIMSTONE_PENDING;
 }
 
 int32_t brimstone_idle(brimstone_stream *stream) {

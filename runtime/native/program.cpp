@@ -18,6 +18,9 @@ namespace {
 // Of the tasks that nobody uses, and of how many are under way.
 std::mutex &tasks = *new std::mutex;
 
+// How many programs there have been.
+std::atomic<int64_t> programs = 0;
+
 size_t size(int64_t count) noexcept { return static_cast<size_t>(count); }
 
 // Of all pieces' arrays, the one of this number, and the piece that it is of.
@@ -181,6 +184,7 @@ void Task::settle(State state) noexcept {
 
 Program::Program(const brimstone_plan &plan)
     : plan_(plan),
+      number_(++programs),
       bytes_(std::accumulate(plan.made, plan.made + plan.made_count, plan.arena)),
       is_straight_(std::ranges::none_of(
           std::span(plan.script.actions, size(plan.script.action_count)),
@@ -199,13 +203,19 @@ bool Program::under_way() const noexcept {
     return under_way_ > 0;
 }
 
-Task *Program::call(Pieces pieces, Stream *stream, bool given_away) noexcept {
+Task *Program::call(Pieces pieces, Stream *stream, bool given_away,
+                    brimstone_arrays *spare) noexcept {
     Task *found = task();
-    if (!found) return nullptr;
+    if (!found) {
+        leave(spare);
+        return nullptr;
+    }
+    found->results = spare;
     try {
         if (prepare(*found, pieces, stream, given_away)) return found;
     } catch (const std::bad_alloc &) {
     }
+    leave(found->results);
     if (found->arena) stream->let_go(std::exchange(found->arena, nullptr));
     put_back(*found);
     return nullptr;
@@ -252,20 +262,34 @@ bool Program::prepare(Task &task, Pieces pieces, Stream *stream, bool given_away
     return true;
 }
 
+bool Program::can_use_again(brimstone_arrays *arrays, const Stream *stream) const noexcept {
+    return arrays->program == number_ && arrays->stream == stream && are_alone(arrays);
+}
+
 // The results where they are what is made: none of them need be looked at on its own.
 bool Program::make_results(Task &task, Stream *stream) noexcept {
-    const size_t count = size(plan_.made_count);
-    task.results = new_arrays(plan_.made_count, stream, true);
-    if (!task.results) return false;
-    const std::span items = task.results->items();
-    if (!make({plan_.made, count}, stream, items, SEEN)) {
-        std::ranges::fill(items, nullptr);
-        drop(std::exchange(task.results, nullptr));
+    if (task.results)
+        renew(task.results);
+    else if (!(task.results = new_results(stream)))
         return false;
-    }
-    for (size_t i = 0; i < count; ++i) task.results->put(i, items[i]);
     std::ranges::copy(task.results->addresses(), task.made_addresses().begin());
     return true;
+}
+
+// A null pointer, if there is no memory.
+brimstone_arrays *Program::new_results(Stream *stream) const noexcept {
+    const size_t count = size(plan_.made_count);
+    brimstone_arrays *made = new_arrays(plan_.made_count, stream, true);
+    if (!made) return nullptr;
+    const std::span items = made->items();
+    if (!make({plan_.made, count}, stream, items, SEEN)) {
+        std::ranges::fill(items, nullptr);
+        drop(made);
+        return nullptr;
+    }
+    for (size_t i = 0; i < count; ++i) made->put(i, items[i]);
+    made->program = number_;
+    return made;
 }
 
 // What is made, and what replaces what is given; and the results: these, parts of them, or what is

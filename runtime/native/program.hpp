@@ -73,9 +73,11 @@ class Program {
     int64_t bytes() const noexcept { return bytes_; }
 
     // A null pointer, if there is no memory, and then all is as it was. What is replaced is
-    // `given_away`, or copied before.
-    Task *call(std::span<brimstone_arrays *const> pieces, Stream *stream,
-               bool given_away = false) noexcept;
+    // `given_away`, or copied before. The results are made of the spare ones, if there are any.
+    Task *call(std::span<brimstone_arrays *const> pieces, Stream *stream, bool given_away = false,
+               brimstone_arrays *spare = nullptr) noexcept;
+    // Whether its next results on that stream can be made of some that are to be dropped.
+    bool can_use_again(brimstone_arrays *arrays, const Stream *stream) const noexcept;
     void end(Task &task) noexcept;
     bool under_way() const noexcept;
     // Whether each call does the same, and none may take longer than others, as a loop may.
@@ -92,6 +94,7 @@ class Program {
     bool replace(Task &task, Pieces pieces, Stream *stream, bool given_away) noexcept;
     void untake_all(Task &task, Pieces pieces) noexcept;
     bool make_results(Task &task, Stream *stream) noexcept;
+    brimstone_arrays *new_results(Stream *stream) const noexcept;
     bool make_and_take(Task &task, Pieces pieces, Stream *stream, bool given_away);
     bool take_results(Task &task, Pieces pieces, Stream *stream) noexcept;
     Array *result(Task &task, Pieces pieces, const brimstone_result &result,
@@ -99,6 +102,7 @@ class Program {
     void put_back(Task &task) noexcept;
 
     const brimstone_plan &plan_;
+    const int64_t number_;  // which no other program has
     const int64_t bytes_;
     const bool is_straight_;
     const bool makes_results_;  // what it makes are its results, and all of them, in this order

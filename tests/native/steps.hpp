@@ -91,10 +91,11 @@ inline brimstone_arrays *again(brimstone_arrays *arrays) {
 }
 
 // What `brimstone_call` does; the arrays that it is given are given away, and seen no more.
-inline brimstone_arrays *call(Stream &stream, Program &program, brimstone_arrays *given) {
+inline brimstone_arrays *call(Stream &stream, Program &program, brimstone_arrays *given,
+                              brimstone_arrays *spare = nullptr) {
     while (!stream.admits(program)) {
     }
-    Task *task = program.call({&given, 1}, &stream, true);
+    Task *task = program.call({&given, 1}, &stream, true, spare);
     brimstone_arrays *made = hold(task->results);
     stream.push(*task);
     leave(given);

@@ -375,7 +375,7 @@ def test_donated_arguments_are_read_by_what_waits() -> None:
     ids=["waiting", "threads", "handler", "fork", "earlier", "replaced"],
 )
 def test_a_process_ends_with_work_under_way(program: str, threads: str) -> None:
-    length = "3" if "fork" in program else "40" if "print" in program else "400"
+    length = "3" if "fork" in program else "40" if "print" in program else "100"
     done = subprocess.run(
         # Python 3.12 and later warn of every fork, which is what one of these is about.
         [sys.executable, "-W", "ignore::DeprecationWarning", "-c", program, length],
