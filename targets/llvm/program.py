@@ -28,6 +28,7 @@ from ..target import dealt
 from .actions import PREPARE, Action, Actions, Memory, run
 from .ahead import ahead
 from .code import Code, Foreseen
+from .flow import Flows
 from .kernel import Kernel, Layout
 from .machines import host as processor
 from .native import all_of, is_native
@@ -71,6 +72,7 @@ class Program:
             self.places[value] = len(self.places)
         self.replaced = replaced_in(module)
         self.returned = [self.places[value] for value in func.results]
+        self.flows = Flows(func.body)
         self._empty = [None] * (len(self.places) - len(func.arguments))
         self._names = [symbol.name for symbol in func.symbols]
         self._prepared: dict[tuple[int | None, ...], Ready] = {}
@@ -145,8 +147,8 @@ class Preparation:
         self.program, self.sizes = program, sizes
         self.host, self.module = program.host, program.module
         self.kernels: dict[Op, str] = {}
-        self._skipped = set[Block]()
         self.numbers = Numbers(sizes)
+        self._flow = program.flows.at(self.numbers)
         self._layouts: dict[Type, Layout] = {}
 
     def ready(self) -> Ready:
@@ -173,24 +175,14 @@ class Preparation:
         return actions
 
     def flat(self, block: Block) -> list[Op]:
-        """The ops of a block, with those of a region in the place of a choice."""
-        found: list[Op] = []
-        self._flatten(block, found)
-        return found
-
-    def _flatten(self, block: Block, found: list[Op]) -> None:
-        for op in block:
-            if isinstance(op, step.When):
-                chosen = self.chosen(op)
-                self._skipped.add(op.below if chosen is op.enough else op.enough)
-                self._flatten(chosen, found)
-            elif not op.terminator:
-                found.append(op)
+        """The ops of the body, or of a region that is done, and what is chosen in the place of each
+        choice; nobody changes them."""
+        return self._flow.ops[block]
 
     def is_skipped(self, op: Op) -> bool:
         """Whether an op stands in a region that is not chosen."""
-        block = op.block
-        while block is not None and block not in self._skipped:
+        block, skipped = op.block, self._flow.skipped
+        while block is not None and block not in skipped:
             outer = block.parent_op
             block = None if outer is None else outer.block
         return block is not None
@@ -221,6 +213,8 @@ class Preparation:
                 yield from self.foreseen(region)
 
     def _kernel(self, op: step.Launch) -> str:
+        if not any([self.layout(each).bytes >= LARGE for each in op.writes]):
+            return op.kernel  # as most
         large, code = self._large(op, LARGE), self.program.code
         if not large:
             return op.kernel
@@ -249,10 +243,6 @@ class Preparation:
         if bytes_ < least or not has_lines(shape, value.dtype):
             return False
         return isinstance(self.root(value).owner, step.Allocate)
-
-    def chosen(self, op: step.When) -> Block:
-        """The region that runs."""
-        return op.enough if self.numbers[op.size] >= op.at_least else op.below
 
     def place(self, value: AnyValue) -> int:
         """Where the value is kept."""

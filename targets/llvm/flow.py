@@ -1,0 +1,105 @@
+"""The ops of a step without its choices, which sizes decide.
+
+Comes in: the body of a step, and what its sizes are. Goes out: a `Flow`: for the body, and for each
+region of a loop or a branch, the ops that are done, in order.
+Never: the same ops gone through again for other sizes that choose the same.
+"""
+
+from collections.abc import Iterator, Mapping
+from threading import Lock
+from typing import NamedTuple
+
+from ...ir import step
+from ...ir.dims import Size
+from ...ir.values import Block, Op
+
+FLOWS_AT_MOST = 64
+"""So many are remembered of a step."""
+
+
+class Flow:
+    """What is done where the choices are these, by blocks; and which blocks are not chosen."""
+
+    __slots__ = ("ops", "skipped")
+
+    def __init__(self, body: Block, chosen: Mapping[Op, Block]) -> None:
+        self.ops: dict[Block, list[Op]] = {}
+        self.skipped: set[Block] = set()
+        self._add(body, chosen)
+
+    def _add(self, block: Block, chosen: Mapping[Op, Block]) -> None:
+        found = self.ops[block] = list[Op]()
+        self._flatten(block, chosen, found)
+        for op in found:
+            for region in op.regions:
+                self._add(region, chosen)
+
+    def _flatten(self, block: Block, chosen: Mapping[Op, Block], found: list[Op]) -> None:
+        for op in block:
+            if isinstance(op, step.When):
+                here = chosen[op]
+                self.skipped.add(op.below if here is op.enough else op.enough)
+                self._flatten(here, chosen, found)
+            elif not op.terminator:
+                found.append(op)
+
+
+class Choice(NamedTuple):
+    """One that a size decides, and those that stand in either region."""
+
+    op: step.When
+    size: Size
+    at_least: int
+    enough: "list[Choice]"
+    below: "list[Choice]"
+
+
+class Flows:
+    """Those of one step, each made when it is first asked for."""
+
+    def __init__(self, body: Block) -> None:
+        self._body, self._choices = body, [*_choices(body)]
+        self._known: dict[tuple[bool, ...], Flow] = {}
+        self._lock = Lock()
+
+    def at(self, numbers: Mapping[Size, int]) -> Flow:
+        """What is done where sizes are these."""
+        made: list[bool] = []
+        _decide(self._choices, numbers, made)
+        key = tuple(made)
+        with self._lock:
+            found = self._known.get(key)
+            if found is None:
+                if len(self._known) >= FLOWS_AT_MOST:
+                    self._known.pop(next(iter(self._known)))
+                chosen = dict(_chosen(self._choices, iter(key)))
+                found = self._known[key] = Flow(self._body, chosen)
+        return found
+
+
+def _choices(block: Block) -> Iterator[Choice]:
+    """Those of a block, and of what its loops and branches do."""
+    for op in block:
+        if isinstance(op, step.When):
+            regions = [*_choices(op.enough)], [*_choices(op.below)]
+            yield Choice(op, op.size, op.at_least, *regions)
+        else:
+            for region in op.regions:
+                yield from _choices(region)
+
+
+def _decide(choices: list[Choice], numbers: Mapping[Size, int], made: list[bool]) -> None:
+    """Whether each size is enough, of those choices that there are then."""
+    for _, size, at_least, enough, below in choices:
+        is_enough = numbers[size] >= at_least
+        made.append(is_enough)
+        if inner := enough if is_enough else below:
+            _decide(inner, numbers, made)
+
+
+def _chosen(choices: list[Choice], made: Iterator[bool]) -> Iterator[tuple[Op, Block]]:
+    """The region that each choice takes."""
+    for op, _, _, enough, below in choices:
+        is_enough = next(made)
+        yield op, op.enough if is_enough else op.below
+        yield from _chosen(enough if is_enough else below, made)
