@@ -187,65 +187,6 @@ void test_results() {
     close_stream(&stream);
 }
 
-// Results that are dropped are made again where they were; but not if somebody holds one of them, or
-// shows its memory, if they are still to be computed, or those of another program or stream.
-void test_results_are_used_again() {
-    Pool pool(2);
-    Stream &stream = *open_stream(pool), &other = *open_stream(pool);
-    const Adding little(1, 0, LITTLE), more(10, 0, LITTLE), slow(100, 50, MUCH);
-    const size_t before = blocks().statistics().in_use;
-    {
-        Program program(little.plan), same(little.plan), second(more.plan), third(slow.plan);
-        brimstone_arrays *arrays = call(stream, program, zeros());
-        Array *array = arrays->items()[0];
-        check(program.can_use_again(arrays, &stream) && !program.can_use_again(arrays, &other));
-        check(!same.can_use_again(arrays, &stream) && !second.can_use_again(arrays, &stream));
-        const size_t in_use = blocks().statistics().in_use;
-        lend(arrays);
-        for (int64_t i = 2; i < 5; ++i) {
-            brimstone_arrays *given = zeros();
-            std::fill_n(reinterpret_cast<int64_t *>(given->items()[0]->address), NUMBERS, i);
-            brimstone_arrays *made = call(stream, program, given, arrays);
-            check(made == arrays && made->items()[0] == array && can_be_taken(*array, &stream));
-            check(number(again(made)) == i + 1 && blocks().statistics().in_use == in_use);
-        }
-        hold(array);
-        check(!program.can_use_again(arrays, &stream));
-        drop({&array, 1});
-        Array *part = part_of(*array, 0, 8, &stream);
-        check(!program.can_use_again(arrays, &stream));
-        drop({&part, 1});
-        check(program.can_use_again(arrays, &stream));
-        leave(arrays);
-        brimstone_arrays *late = call(stream, third, zeros());
-        check(!third.can_use_again(late, &stream));
-        check(number(late) == 100);
-        for (const Program *each : {&program, &third}) settle(*each);
-    }
-    check(blocks().statistics().in_use == before);
-    close_stream(&stream);
-    close_stream(&other);
-}
-
-// What is spare goes where there is no memory for the call, or nobody may have what it is given.
-void test_what_is_spare_is_not_lost() {
-    Pool pool(2);
-    Stream &stream = *open_stream(pool);
-    const Adding adding(1, 0, LITTLE);
-    const size_t before = blocks().statistics().in_use;
-    {
-        Program program(adding.plan);
-        brimstone_arrays *spare = call(stream, program, zeros()), *given = zeros();
-        given->are_taken = true;
-        check(!program.call({&given, 1}, &stream, false, spare));
-        given->are_taken = false;
-        leave(given);
-        settle(program);
-    }
-    check(blocks().statistics().in_use == before);
-    close_stream(&stream);
-}
-
 // Who has gone cannot ask for what he has not kept.
 void test_what_nobody_wants_is_not_done() {
     Pool pool(2);
@@ -355,8 +296,6 @@ int main() {
     test_no_memory_changes_nothing();
     test_replacing();
     test_results();
-    test_results_are_used_again();
-    test_what_is_spare_is_not_lost();
     test_what_nobody_wants_is_not_done();
     test_chains_that_nobody_wants_are_not_done(false);
     test_chains_that_nobody_wants_are_not_done(true);
