@@ -22,24 +22,24 @@ class Flow:
 
     __slots__ = ("ops", "skipped")
 
-    def __init__(self, body: Block, chosen: Mapping[Op, Block]) -> None:
+    def __init__(self, body: Block, numbers: Mapping[Size, int]) -> None:
         self.ops: dict[Block, list[Op]] = {}
         self.skipped: set[Block] = set()
-        self._add(body, chosen)
+        self._add(body, numbers)
 
-    def _add(self, block: Block, chosen: Mapping[Op, Block]) -> None:
+    def _add(self, block: Block, numbers: Mapping[Size, int]) -> None:
         found = self.ops[block] = list[Op]()
-        self._flatten(block, chosen, found)
+        self._flatten(block, numbers, found)
         for op in found:
             for region in op.regions:
-                self._add(region, chosen)
+                self._add(region, numbers)
 
-    def _flatten(self, block: Block, chosen: Mapping[Op, Block], found: list[Op]) -> None:
+    def _flatten(self, block: Block, numbers: Mapping[Size, int], found: list[Op]) -> None:
         for op in block:
             if isinstance(op, step.When):
-                here = chosen[op]
-                self.skipped.add(op.below if here is op.enough else op.enough)
-                self._flatten(here, chosen, found)
+                is_enough = numbers[op.size] >= op.at_least
+                self.skipped.add(op.below if is_enough else op.enough)
+                self._flatten(op.enough if is_enough else op.below, numbers, found)
             elif not op.terminator:
                 found.append(op)
 
@@ -47,7 +47,6 @@ class Flow:
 class Choice(NamedTuple):
     """One that a size decides, and those that stand in either region."""
 
-    op: step.When
     size: Size
     at_least: int
     enough: "list[Choice]"
@@ -72,8 +71,7 @@ class Flows:
             if found is None:
                 if len(self._known) >= FLOWS_AT_MOST:
                     self._known.pop(next(iter(self._known)))
-                chosen = dict(_chosen(self._choices, iter(key)))
-                found = self._known[key] = Flow(self._body, chosen)
+                found = self._known[key] = Flow(self._body, numbers)
         return found
 
 
@@ -82,7 +80,7 @@ def _choices(block: Block) -> Iterator[Choice]:
     for op in block:
         if isinstance(op, step.When):
             regions = [*_choices(op.enough)], [*_choices(op.below)]
-            yield Choice(op, op.size, op.at_least, *regions)
+            yield Choice(op.size, op.at_least, *regions)
         else:
             for region in op.regions:
                 yield from _choices(region)
@@ -90,16 +88,8 @@ def _choices(block: Block) -> Iterator[Choice]:
 
 def _decide(choices: list[Choice], numbers: Mapping[Size, int], made: list[bool]) -> None:
     """Whether each size is enough, of those choices that there are then."""
-    for _, size, at_least, enough, below in choices:
+    for size, at_least, enough, below in choices:
         is_enough = numbers[size] >= at_least
         made.append(is_enough)
         if inner := enough if is_enough else below:
             _decide(inner, numbers, made)
-
-
-def _chosen(choices: list[Choice], made: Iterator[bool]) -> Iterator[tuple[Op, Block]]:
-    """The region that each choice takes."""
-    for op, _, _, enough, below in choices:
-        is_enough = next(made)
-        yield op, op.enough if is_enough else op.below
-        yield from _chosen(enough if is_enough else below, made)

@@ -213,8 +213,6 @@ class Preparation:
                 yield from self.foreseen(region)
 
     def _kernel(self, op: step.Launch) -> str:
-        if not any([self.layout(each).bytes >= LARGE for each in op.writes]):
-            return op.kernel  # as most
         large, code = self._large(op, LARGE), self.program.code
         if not large:
             return op.kernel

@@ -15,7 +15,7 @@ from ...ir.types import Scalar
 from ...ir.values import AnyValue, Op
 from ...passes.touched import touched
 from ..script import Form, NoMemory, Number, Plan, Result
-from .native import SIMPLE, is_native
+from .native import is_native
 from .rounds import LARGEST
 from .writing import ARENA, MOST, Writing
 
@@ -34,7 +34,7 @@ def is_whole(preparation: "Preparation", ops: Sequence[Op]) -> bool:
     made.difference_update([op.array for op in ops if isinstance(op, step.Free)])
     # Memory that is neither freed nor given back would have no holder while the step runs.
     owned = made <= given_back <= {*made, *func.arguments}
-    return owned and all([op.__class__ in SIMPLE or is_native(preparation, op) for op in ops])
+    return owned and all([is_native(preparation, op) for op in ops])
 
 
 def plan_of(preparation: "Preparation", ops: Sequence[Op]) -> Plan:

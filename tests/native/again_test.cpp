@@ -13,15 +13,15 @@ namespace {
 
 constexpr int64_t LITTLE = 1, MUCH = int64_t{16} << 20;
 
-// Of that number.
+// An array of that number.
 brimstone_arrays *all_of(int64_t number) {
     brimstone_arrays *made = zeros();
     std::fill_n(reinterpret_cast<int64_t *>(made->items()[0]->address), NUMBERS, number);
     return made;
 }
 
-// Not if somebody holds one of them, or shows its memory, if they are still to be computed, or
-// those of another program or stream.
+// Unless somebody holds one of them, or shows its memory, they are still to be computed, or those of
+// another program or stream.
 void test_results_are_used_again() {
     Pool pool(2);
     Stream &stream = *open_stream(pool), &other = *open_stream(pool);
