@@ -16,6 +16,7 @@ from ..targets.script import About, Failure, Kind, Launch, Script
 from .native import ENDED, core, ffi
 
 _from_buffer: Any = ffi.from_buffer
+_LAUNCHES = Kind.SHARE, Kind.ALONE
 
 
 class Prepared:
@@ -67,37 +68,38 @@ def stopped() -> Exception:
 
 def written(script: Script) -> tuple[Any, list[Any]]:
     """The record of a script, and what must live as long."""
-    launches: Any = ffi.new("brimstone_launch[]", len(script.launches))
+    offsets = [_offsets(each) for each in script.launches]
+    records = [*map(_record, script.launches, offsets, _firsts(script))]
+    launches: Any = ffi.new("brimstone_launch[]", records)
     places: Any = ffi.new("brimstone_place[]", script.places)
     actions: Any = ffi.new("brimstone_action[]", script.actions)
     loops: Any = ffi.new("brimstone_loop[]", [*script.loops])
     moves: Any = ffi.new("brimstone_move[]", [*script.moves])
-    held: list[Any] = [launches, places, actions, loops, moves, script.about]
-    for record, launch in zip(launches, script.launches, strict=True):
-        held.append(_record(record, launch))
-    for act in script.actions:
-        if act.kind in (Kind.SHARE, Kind.ALONE):
-            _number_chunks(launches[act.first : act.first + act.number])
     number = next(_NUMBERS)
     if script.about is not None:
         ABOUT[number] = script.about
+    lists = places, actions, launches, loops, moves
     rest = len(script.places), len(script.actions), number
-    return ffi.new("brimstone_script *", (places, actions, launches, loops, moves, *rest)), held
+    return ffi.new("brimstone_script *", (*lists, *rest)), [*lists, *offsets, script.about]
 
 
-def _record(record: Any, launch: Launch) -> Any:
-    """Write down a launch; what this returns must live as long as the record does."""
-    offsets: Any = ffi.new("int64_t[]", launch.scratch)
-    record.code = ffi.cast("brimstone_kernel", launch.code)
-    record.scratch_offsets, record.scratch_count = offsets, len(launch.scratch)
-    record.room, record.slot, record.slot_count = launch.room, launch.slot, launch.slot_count
-    record.grid, record.axis, record.chunks = launch.grid, launch.axis, launch.chunks
-    return offsets
+def _offsets(launch: Launch) -> Any:
+    """Where the parts of its memory begin."""
+    return ffi.new("int64_t[]", launch.scratch) if launch.scratch else ffi.NULL
 
 
-def _number_chunks(records: Any) -> None:
-    """Count the chunks of launches that are run at once."""
-    first = 0
-    for record in records:
-        record.first = first
-        first += record.chunks
+def _record(launch: Launch, offsets: Any, first: int) -> tuple[Any, ...]:
+    """A launch as the core has it, which counts its chunks from the `first` on."""
+    code, slot, slot_count, grid, axis, chunks, scratch, room = launch
+    kernel = ffi.cast("brimstone_kernel", code)
+    return kernel, offsets, len(scratch), room, slot, slot_count, grid, axis, chunks, first
+
+
+def _firsts(script: Script) -> list[int]:
+    """The number of the first chunk of each launch, among those of all that are run at once."""
+    firsts = [0] * len(script.launches)
+    for kind, first, number, _ in script.actions:
+        if kind in _LAUNCHES:
+            for each in range(first + 1, first + number):
+                firsts[each] = firsts[each - 1] + script.launches[each - 1].chunks
+    return firsts

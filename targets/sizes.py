@@ -9,7 +9,7 @@ Never: a size simplified.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..ir.dims import Atom, Size, Symbol, ceil_div, evaluate, maximum, minimum
+from ..ir.dims import Atom, Dim, Size, Symbol, ceil_div, evaluate, maximum, minimum
 
 
 class Numbers(dict[Size, int]):
@@ -18,23 +18,22 @@ class Numbers(dict[Size, int]):
     def __init__(self, given: Mapping[Symbol, int]) -> None:
         super().__init__(given.items())
 
-    def __missing__(self, size: Size) -> int:
-        found = self[size] = size if isinstance(size, int) else self._found(size)
-        return found
-
-    def _found(self, size: Any) -> int:
-        if isinstance(size, Symbol):
-            return evaluate(size, {})  # which refuses it by its name
-        if not isinstance(size, Atom):
-            total = 0
+    def __missing__(self, size: Any) -> int:
+        kind: type[Any] = size.__class__
+        found = 0
+        if kind is Dim:
             for atoms, by in size.terms.items():
                 product = by
                 for atom in atoms:
                     product *= self[atom]
-                total += product
-            return total
-        function = size.recipe[0]
-        return _AS_NUMBERS.get(function, function)(*map(self.__getitem__, size.parts))
+                found += product
+        elif kind is Atom:
+            function: Callable[..., Any] = _AS_NUMBERS.get(size.recipe[0]) or size.recipe[0]
+            found = function(*map(self.__getitem__, size.parts))
+        else:
+            found = evaluate(size, {})  # which refuses symbols by their names
+        self[size] = found
+        return found
 
 
 def _ceil_div(size: int, by: int) -> Size:

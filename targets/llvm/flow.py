@@ -7,25 +7,38 @@ Never: the same ops gone through again for other sizes that choose the same.
 
 from collections.abc import Iterator, Mapping
 from threading import Lock
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...ir import step
 from ...ir.dims import Size
 from ...ir.values import Block, Op
+
+if TYPE_CHECKING:
+    from .whole import Whole
 
 FLOWS_AT_MOST = 64
 """So many are remembered of a step."""
 
 
 class Flow:
-    """What is done where the choices are these, by blocks; and which blocks are not chosen."""
+    """What is done where the choices are these, by blocks; which blocks are not chosen; and what
+    becomes of the whole step, once somebody has asked."""
 
-    __slots__ = ("ops", "skipped")
+    __slots__ = ("ops", "skipped", "whole")
 
     def __init__(self, body: Block, numbers: Mapping[Size, int]) -> None:
         self.ops: dict[Block, list[Op]] = {}
         self.skipped: set[Block] = set()
+        self.whole: Whole | None = None
         self._add(body, numbers)
+
+    def is_skipped(self, op: Op) -> bool:
+        """Whether an op stands in a region that is not chosen."""
+        block = op.block
+        while block is not None and block not in self.skipped:
+            outer = block.parent_op
+            block = None if outer is None else outer.block
+        return block is not None
 
     def _add(self, block: Block, numbers: Mapping[Size, int]) -> None:
         found = self.ops[block] = list[Op]()

@@ -18,33 +18,14 @@ from ...ir.dims import Size, Symbol, symbols
 from ...ir.dtypes import DType
 from ...ir.func import Func
 from ...ir.payloads import Array
-from ...ir.tile.ids import MAX_GRID_RANK
 from ...ir.types import View
 from ..script import ALIGNMENT, Launch
 from ..sizes import Numbers
+from .layouts import Layout
 from .load import FFI
 
-Shape = tuple[int, ...]
 ROOMS_AT_MOST = 4096
 """So many are remembered."""
-
-
-class Layout(NamedTuple):
-    """An array as kernels are handed it: its shape, its bytes, and a slot for its address with
-    those of its sizes and strides behind it."""
-
-    shape: Shape
-    bytes: int
-    slots: list[int]
-
-    @classmethod
-    def of(cls, shape: Shape, dtype: DType) -> "Layout":
-        """That of a row-major array."""
-        count, strides = 1, list[int]()
-        for size in reversed(shape):
-            strides.append(count)
-            count *= size
-        return cls(shape, count * dtype.itemsize, [0, *shape, *reversed(strides)])
 
 
 class Asked(NamedTuple):
@@ -78,7 +59,7 @@ class Kernel(NamedTuple):
         return cls(code, effort, chunks, scratch, asked, int(FFI.cast("uintptr_t", code)))
 
     def room(
-        self, handed: Sequence[Layout | None], given: Mapping[Symbol, int]
+        self, handed: Sequence[Layout], given: Mapping[Symbol, int]
     ) -> tuple[tuple[int, ...], int]:
         """Where in its scratch memory each part begins, and how much it is."""
         found = [(each.symbol, _size(each, handed, given)) for each in self.asked]
@@ -87,16 +68,15 @@ class Kernel(NamedTuple):
     def launch(
         self,
         slots: tuple[int, int],
-        handed: Sequence[Layout | None],
-        grid: Sequence[int],
+        handed: Sequence[Layout],
+        grid: tuple[int, int, int],
         given: Mapping[Symbol, int],
     ) -> tuple[Launch, int]:
         """A launch in one chunk that is handed these arrays and numbers in slots, from the first
         one on and so many; and how many bytes the arrays have."""
-        first, second, third = (*grid, *[1] * (MAX_GRID_RANK - len(grid)))
-        counts, size = (first, second, third), sum([each.bytes for each in handed if each])
+        size = sum([each.bytes for each in handed])
         scratch, room = self.room(handed, given) if self.scratch else ((), 0)
-        return Launch(self.address, *slots, counts, 0, 1, scratch, room), size
+        return Launch(self.address, *slots, grid, 0, 1, scratch, room), size
 
 
 def _asked(func: Func, symbol: Symbol) -> Asked:
@@ -108,13 +88,11 @@ def _asked(func: Func, symbol: Symbol) -> Asked:
     return Asked(symbol)
 
 
-def _size(asked: Asked, handed: Sequence[Layout | None], given: Mapping[Symbol, int]) -> int:
+def _size(asked: Asked, handed: Sequence[Layout], given: Mapping[Symbol, int]) -> int:
     symbol, argument, axis = asked
     if argument is None or axis is None:
         return given[symbol]
-    layout = handed[argument]
-    assert layout is not None
-    return layout.shape[axis]
+    return handed[argument].shape[axis]
 
 
 @lru_cache(ROOMS_AT_MOST)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ...ir import step
 from ...ir.payloads import Number
 from ...ir.values import AnyValue, Block, Op
+from .flow import Flow
 
 if TYPE_CHECKING:
     from .program import Preparation
@@ -54,9 +55,9 @@ def _is_region(preparation: "Preparation", region: Block, trips: Trips) -> bool:
     return made == freed and all([is_native(preparation, op, trips) for op in ops])
 
 
-def all_of(preparation: "Preparation", ops: Iterable[Op]) -> Iterator[Op]:
+def all_of(flow: Flow, ops: Iterable[Op]) -> Iterator[Op]:
     """Ops, and behind each those of its regions."""
     for op in ops:
         yield op
         for region in op.regions:
-            yield from all_of(preparation, preparation.flat(region))
+            yield from all_of(flow, flow.ops[region])

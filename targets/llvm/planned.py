@@ -44,7 +44,7 @@ def memory_of(program: Program, sizes: Mapping[str, int]) -> Memory | None:
 
 def _peak(preparation: Preparation, block: Block) -> Peak:
     """That of a block, with what the regions of its loops and branches take while they run."""
-    ops = [*all_of(preparation, preparation.flat(block))]
+    ops = [*all_of(preparation.flow, preparation.flat(block))]
     ends = {op.array: place for place, op in enumerate(ops) if isinstance(op, step.Free)}
     alive = [
         (place, ends[op.array], _bytes(preparation, op.array), op.array)

@@ -16,7 +16,7 @@ from ...ir import step
 from ...ir.dims import Symbol
 from ...ir.errors import ExecutionError, Unmet
 from ...ir.func import Func, Module
-from ...ir.types import Shaped, Type
+from ...ir.types import Shaped
 from ...ir.values import AnyValue, Block, Op
 from ...passes.collector import collector_paused
 from ...passes.past_caches import has_lines
@@ -29,7 +29,8 @@ from .actions import PREPARE, Action, Actions, Memory, run
 from .ahead import ahead
 from .code import Code, Foreseen
 from .flow import Flows
-from .kernel import Kernel, Layout
+from .kernel import Kernel
+from .layouts import Layout, Layouts
 from .machines import host as processor
 from .native import all_of, is_native
 from .segment import Segment
@@ -148,16 +149,16 @@ class Preparation:
         self.host, self.module = program.host, program.module
         self.kernels: dict[Op, str] = {}
         self.numbers = Numbers(sizes)
-        self._flow = program.flows.at(self.numbers)
-        self._layouts: dict[Type, Layout] = {}
+        self.layouts = Layouts(self.numbers)
+        self.flow = program.flows.at(self.numbers)
 
     def ready(self) -> Ready:
         """What runs the whole step, once there is code for the kernels that it launches."""
         check(self.program.limits, self.numbers)
         ops = self.flat(self.module.main.body)
         self.program.code.make(self.launched(ops))
-        if is_whole(self, ops):
-            return self.host.program(plan_of(self, ops))
+        if is_whole(self):
+            return self.host.program(plan_of(self))
         return partial(self.program.play, self._actions(ops))
 
     def block(self, block: Block) -> Actions:
@@ -177,19 +178,11 @@ class Preparation:
     def flat(self, block: Block) -> list[Op]:
         """The ops of the body, or of a region that is done, and what is chosen in the place of each
         choice; nobody changes them."""
-        return self._flow.ops[block]
-
-    def is_skipped(self, op: Op) -> bool:
-        """Whether an op stands in a region that is not chosen."""
-        block, skipped = op.block, self._flow.skipped
-        while block is not None and block not in skipped:
-            outer = block.parent_op
-            block = None if outer is None else outer.block
-        return block is not None
+        return self.flow.ops[block]
 
     def launched(self, ops: Iterable[Op]) -> Iterator[str]:
         """The kernels that are launched with these sizes, by ops and those of their regions."""
-        for op in all_of(self, ops):
+        for op in all_of(self.flow, ops):
             if isinstance(op, step.Launch):
                 yield self.kernel(op)
 
@@ -224,11 +217,11 @@ class Preparation:
     def _large(self, op: step.Launch, least: int) -> tuple[int, ...]:
         """Which arguments of a kernel are written, have so many bytes, and may bypass caches; none
         if what is written is read."""
-        found = [
-            place
-            for place, each in enumerate(op.writes, len(op.reads))
-            if self._is_large(each, least)
-        ]
+        writes, layouts = op.writes, self.layouts
+        if all([layouts[each.type].bytes < least for each in writes]):
+            return ()
+        first = len(op.reads)
+        found = [place for place, each in enumerate(writes, first) if self._is_large(each, least)]
         if not found or op.count > 1:
             return ()
         apart = {*map(self.root, op.reads)}.isdisjoint(map(self.root, op.writes))
@@ -255,12 +248,7 @@ class Preparation:
 
     def layout(self, value: Any) -> Layout:
         """How an array lies in memory."""
-        type_ = value.type
-        known = self._layouts.get(type_)
-        if known is None:
-            shape = tuple([self.numbers[size] for size in type_.shape])
-            known = self._layouts[type_] = Layout.of(shape, type_.dtype)
-        return known
+        return self.layouts[value.type]
 
     def shape(self, value: Any) -> tuple[int, ...]:
         """What the shape of an array is."""

@@ -1,18 +1,19 @@
 """Loops and branches of a step, as actions that say which one is next.
 
-Comes in: a `step.Loop`, `step.While` or `step.Branch`, of which the native core does all, and the
-`Writing` that it becomes a part of. Goes out: its actions, and which slots follow which loop.
+Comes in: the draft of a `step.Loop`, `step.While` or `step.Branch`, of which the native core does
+all, and the `Writing` that it becomes a part of. Goes out: its actions, and which slots follow
+which loop.
 Never: an op of a region by itself; `writing` says what becomes of that.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...ir import step
-from ...ir.values import AnyValue, Block
+from ...ir.values import AnyValue
 from ..script import Act, Kind, Loop, Move, Place
 
 if TYPE_CHECKING:
+    from .outline import Draft
     from .writing import Writing
 
 Strides = Mapping[AnyValue, int]
@@ -105,47 +106,43 @@ class _Chains:
         return len(self.slots) - 1
 
 
-def write_loop(writing: "Writing", op: step.Loop) -> None:
+def write_loop(writing: "Writing", draft: "Draft") -> None:
     """The body, once for each index."""
+    op, (body,) = draft.op, draft.regions
     (index,) = op.body.arguments
     trip = max(0, writing.preparation.numbers[op.trip])
-    number = writing.rounds.add(index, trip, op.reverse, writing.slot())
+    number = writing.rounds.add(index, trip, op.reverse, draft.slot)
     begin = writing.act(op, Act(Kind.LOOP, number, 0))
-    work = _round(writing, op.body, trip)
+    work = _round(writing, body, trip)
     writing.act(op, Act(Kind.NEXT, number, begin + 1 - writing.position, work))
     _lead(writing, begin)
 
 
-def write_while(writing: "Writing", op: step.While) -> None:
+def write_while(writing: "Writing", draft: "Draft") -> None:
     """The body, and the predicate again after it."""
-    begin = _unless(writing, op, op.predicate)
-    work = _round(writing, op.body, GUESS)
-    writing.act(op, Act(Kind.JUMP, 0, begin - writing.position, work))
+    (body,) = draft.regions
+    begin = writing.act(draft.op, Act(Kind.UNLESS, draft.slot, 0))
+    work = _round(writing, body, GUESS)
+    writing.act(draft.op, Act(Kind.JUMP, 0, begin - writing.position, work))
     _lead(writing, begin)
 
 
-def write_branch(writing: "Writing", op: step.Branch) -> None:
+def write_branch(writing: "Writing", draft: "Draft") -> None:
     """One region, or behind it the other one."""
-    begin = _unless(writing, op, op.predicate)
-    writing.write(writing.preparation.flat(op.on_true))
-    end = writing.act(op, Act(Kind.JUMP, 0, 0))
+    on_true, on_false = draft.regions
+    begin = writing.act(draft.op, Act(Kind.UNLESS, draft.slot, 0))
+    writing.write(on_true)
+    end = writing.act(draft.op, Act(Kind.JUMP, 0, 0))
     _lead(writing, begin)
-    writing.write(writing.preparation.flat(op.on_false))
+    writing.write(on_false)
     _lead(writing, end)
 
 
-def _unless(writing: "Writing", op: step.While | step.Branch, predicate: AnyValue) -> int:
-    """What is done where a predicate does not hold."""
-    slot = writing.slot()
-    writing.place(slot, predicate)
-    return writing.act(op, Act(Kind.UNLESS, slot, 0))
-
-
-def _round(writing: "Writing", body: Block, times: int) -> int:
+def _round(writing: "Writing", body: "Sequence[Draft]", times: int) -> int:
     """What is done in one round of so many; how much work that is."""
     before, begin = writing.work, writing.position
     writing.work = 0
-    writing.write(writing.preparation.flat(body))
+    writing.write(body)
     work = min(writing.work + (writing.position - begin + 1) * LEAST, LARGEST)
     writing.work = before + times * work
     return work

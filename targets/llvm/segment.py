@@ -2,7 +2,7 @@
 
 Comes in: native ops in the order of a step, where sizes are known. Goes out: a `Segment`: an action
 that does all of them, again and again.
-Never: what the ops mean for memory and slots; `writing` says that once.
+Never: what the ops mean for memory and slots; `outline` and `writing` say that once.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +15,8 @@ from ...ir.values import Op
 from .actions import Memory
 from .kernel import bits_of, is_buffer
 from .load import FFI
-from .writing import ARENA, Writing
+from .outline import ARENA, Outline
+from .writing import Writing
 
 if TYPE_CHECKING:
     from .program import Preparation
@@ -43,17 +44,18 @@ class Segment:
     )  # fmt: skip
 
     def __init__(self, preparation: "Preparation", ops: Sequence[Op]) -> None:
-        written = Writing(preparation, ops)
-        self._arena, self._about = written.arena, written.about
-        self._gone, self._views = written.gone, written.views
+        outline = Outline(preparation.flow, ops)
+        written = Writing(preparation, outline)
+        self._arena, self._about, self._views = written.arena, written.about, written.views
+        self._gone = [preparation.place(value) for value in outline.gone]
         self._made = [
             (preparation.place(value), preparation.shape(value), value.dtype.storage)
-            for value in written.made
+            for value in outline.made
         ]
-        self._scalars = [(slot, preparation.place(value)) for slot, value in written.scalars]
+        self._scalars = [(slot, preparation.place(value)) for slot, value in outline.scalars]
         self._slots = np.array(written.slots, np.uint64)
         self._buffers, self._addresses = list[tuple[int, int]](), list[tuple[int, int]]()
-        for value, number in written.addresses.items():
+        for value, number in outline.addresses.items():
             known = self._buffers if is_buffer(value.dtype.storage) else self._addresses
             known.append((number, preparation.place(value)))
         self._host, self._free = preparation.host, list[Room]()

@@ -1,14 +1,12 @@
 """What becomes of ops of a step that the native core does in one call.
 
-Comes in: launches of compiled kernels, copies, fills, checks of indices, loops, branches, and what
-is said of memory around them, in the order of a step, where sizes are known. Goes out: a `Writing`:
-a script with its slots, and what Python does before and after. Arrays that nobody sees afterwards
-lie in one piece of memory, the arena, and those that are not alive at once may lie in the same
-place.
-Never: an op of which only Python knows what it does.
+Comes in: an `Outline` of them, where sizes are known. Goes out: a `Writing`: a script with its
+slots, and what Python does before and after it. Arrays that nobody sees afterwards lie in the
+arena, and those that are not alive at once may lie in the same place.
+Never: what does not depend on sizes; that the outline says, once for all of them.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -16,15 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...ir import step
-from ...ir.dtypes import SIGNED
 from ...ir.types import Scalar
 from ...ir.values import AnyValue, Op
 from ...passes.touched import PARTS, owner_of
 from ..script import Act, Kind, NoMemory, Script
 from .about import Actions, Indices
 from .actions import Memory
-from .kernel import Layout
-from .native import all_of
+from .outline import ARENA, Draft, Outline
 from .rounds import Base, Rounds, Strides, write_branch, write_loop, write_while
 from .sharing import cut, is_shared
 from .together import Launched, Range, Together, are_apart
@@ -32,64 +28,75 @@ from .together import Launched, Range, Together, are_apart
 if TYPE_CHECKING:
     from .program import Preparation
 
-SLOT = 8
-"""The bytes of one."""
 MOST = 1 << 62
 """No address space holds so many bytes; and sizes and strides of less fit into slots."""
-ARENA = 0
-"""The number of its address."""
 NOWHERE: Strides = {}
 """Of what follows no loop."""
 
 
-Lying = tuple[Layout, Base, Strides]
-"""How an array lies in memory, where it begins, and how that follows loops."""
-
-
 class Writing:
-    """The script, and what Python does before and after it; nothing, if the ops are all of the
-    step that takes these `inputs`."""
+    """The script, and what Python does before and after it."""
 
-    def __init__(
-        self,
-        preparation: "Preparation",
-        ops: Sequence[Op],
-        inputs: Sequence[AnyValue] | None = None,
-    ) -> None:
-        every = [*all_of(preparation, ops)]
-        self.preparation, self.ops = preparation, dict.fromkeys(every)
-        self.slots, self.scalars = list[int](), list[tuple[int, AnyValue]]()
+    def __init__(self, preparation: "Preparation", outline: Outline) -> None:
+        self.preparation, self.outline = preparation, outline
         self.about, self.work = Actions(preparation.module.main.name), 0
-        self.script, self.rounds = Script([], [], [], self.about), Rounds()
-        self.whole = inputs is not None
-        self.addresses = {value: place for place, value in enumerate(inputs or (), ARENA + 1)}
+        self.rounds, self.held = Rounds(), list[Any]()
         self.latest: Together | None = None
-        self.made = list[AnyValue]()
-        self.gone: list[int] = []
-        self.views: list[Callable[[Memory], None]] = []
-        self.offsets: dict[AnyValue, int] = {}
-        self._lying: dict[AnyValue, Lying] = {}
         self._roots: dict[AnyValue, tuple[AnyValue, int, Strides]] = {}
         self._memory: dict[AnyValue, Range] = {}
-        self.arena = self._arena(every)
-        self.write(ops)
+        self.offsets, self.arena = self._packed()
+        self.slots = self._sized()
+        self.script = Script(self._places(), [], [], self.about)
+        self.write(outline.drafts)
         loops, moves = self.rounds.finish(self.slots, self.script.places)
         self.script = self.script._replace(loops=loops, moves=moves)
 
-    def _arena(self, ops: Sequence[Op]) -> int:
-        """Place the arrays that are freed again; how many bytes they take."""
-        begins = {op.array: place for place, op in enumerate(ops) if isinstance(op, step.Allocate)}
-        ends = {op.array: place for place, op in enumerate(ops) if isinstance(op, step.Free)}
-        inner = [value for value in begins if value in ends]
-        alive = [(begins[each], ends[each], self.bytes(each)) for each in inner]
-        offsets, total = self.preparation.host.pack(alive) if alive else ([], 0)
-        self.offsets = dict(zip(inner, offsets, strict=True))
-        return total
+    def _packed(self) -> tuple[dict[AnyValue, int], int]:
+        """Where the arrays that are freed again lie in the arena, and how many bytes it has."""
+        arrays = self.outline.alive
+        if not arrays:
+            return {}, 0
+        alive = [(*lives, self.bytes(array)) for array, lives in arrays.items()]
+        offsets, total = self.preparation.host.pack(alive)
+        return dict(zip(arrays, offsets, strict=True)), total
 
-    def write(self, ops: Iterable[Op]) -> None:
+    def _sized(self) -> list[int]:
+        """The slots, with sizes and strides of arrays, and sizes that are numbers."""
+        slots, layouts = self.outline.slots.copy(), self.preparation.layouts
+        for slot, type_ in self.outline.sized:
+            listed = layouts[type_].slots
+            slots[slot : slot + len(listed)] = listed
+        for slot, array, axis in self.outline.dims:
+            slots[slot] = self.preparation.shape(array)[axis]
+        return slots
+
+    def _places(self) -> list[tuple[int, int, int]]:
+        """The slots that hold addresses; those that follow loops are noted with these."""
+        outline, offsets = self.outline, self.offsets
+        places = [*outline.places]
+        places += [(slot, ARENA, offsets[array]) for slot, array in outline.packed]
+        for slot, value in outline.parts:
+            base, strides = self._lies(value)
+            if strides:
+                self.rounds.follow(slot, base, strides)
+            else:
+                places.append((slot, *base))
+        for slot, index in outline.indices:
+            self.rounds.follow(slot, None, {index: 1})
+        return places
+
+    @property
+    def views(self) -> list[Callable[[Memory], None]]:
+        """What Python makes for others once all is done: views, and sizes as numbers."""
+        return [
+            self._view(op) if isinstance(op, step.View) else self._dim(op)
+            for op in self.outline.seen
+        ]
+
+    def write(self, drafts: Iterable[Draft]) -> None:
         """All in order."""
-        for op in ops:
-            WRITTEN[op.__class__](self, op)
+        for draft in drafts:
+            WRITTEN[draft.op.__class__](self, draft)
 
     @property
     def position(self) -> int:
@@ -103,57 +110,32 @@ class Writing:
             raise NoMemory(bytes_)
         return bytes_
 
-    def allocate(self, op: step.Allocate) -> None:
-        """Memory that is freed here has its place; other memory is made in each call."""
-        if op.array not in self.offsets:
-            self.made.append(op.array)
-            self.addresses[op.array] = ARENA + 1 + len(self.addresses)
-
-    def free(self, op: step.Free) -> None:
-        """Python lets go of what it has; what a step is given stays its caller's."""
-        if op.array not in self.offsets:
-            self.gone.append(self.preparation.place(op.array))
-
-    def view(self, op: step.View) -> None:
-        """Who launches a kernel on a view says where it begins; Python makes it for all others."""
-        if not self._is_seen(op.part):
-            return
+    def _view(self, op: step.View) -> Callable[[Memory], None]:
         preparation, (root, start, _) = self.preparation, self.root(op.part)
         places = preparation.place(root), preparation.place(op.part)
-        shape, storage = preparation.shape(op.part), op.part.dtype.storage
-        self.views.append(partial(_show, *places, start, shape, storage))
+        return partial(_show, *places, start, preparation.shape(op.part), op.part.dtype.storage)
 
-    def dim(self, op: step.Dim) -> None:
-        """Kernels are handed the size; Python keeps it for all others."""
-        if self._is_seen(op.size):
-            preparation = self.preparation
-            size = np.asarray(preparation.shape(op.array)[op.axis], np.int64)
-            self.views.append(partial(_keep, preparation.place(op.size), size))
+    def _dim(self, op: Any) -> Callable[[Memory], None]:
+        preparation = self.preparation
+        size = np.asarray(preparation.shape(op.array)[op.axis], np.int64)
+        return partial(_keep, preparation.place(op.size), size)
 
-    def _is_seen(self, value: AnyValue) -> bool:
-        """Whether Python has a use for it."""
-        if self.whole:
-            return False
-        skipped = self.preparation.is_skipped
-        return any([use not in self.ops and not skipped(use) for use in value.uses])
-
-    def launch(self, op: step.Launch) -> None:
+    def launch(self, draft: Draft) -> None:
         """All groups at once, and with those of the launch before where that is of use."""
-        preparation, first = self.preparation, len(self.script.launches)
-        kernel, launched = preparation.code(op), list[Launched]()
+        preparation, launches = self.preparation, self.script.launches
+        number, layout = preparation.numbers.__getitem__, preparation.layouts.__getitem__
+        kernel, first, launched = preparation.code(draft.op), len(launches), list[Launched]()
         assert kernel is not None
-        for group in op.each:
-            grid = [preparation.numbers[each] for each in group.grid]
-            if not all(grid):
-                continue
-            slot = len(self.slots)
-            handed = self._hand((*group.reads, *group.writes))
-            slots = slot, len(self.slots) - slot
-            launch, bytes_ = kernel.launch(slots, handed, grid, preparation.sizes)
-            self.script.launches.append(launch)
-            launched.append(Launched(kernel, launch.grid, bytes_))
+        for run in draft.runs:
+            x, y, z = map(number, run.grid)
+            if x and y and z:
+                handed = [*map(layout, run.types)]
+                launch, bytes_ = kernel.launch(run.slots, handed, (x, y, z), preparation.sizes)
+                launches.append(launch)
+                launched.append(Launched(kernel, launch.grid, bytes_))
         if launched:
-            self._launch(op, Together(first, [op], launched))
+            self.held.append(kernel.code)
+            self._launch(draft.op, Together(first, [draft.op], launched))
 
     def _launch(self, op: step.Launch, these: Together) -> None:
         """The action of launches, or one more part of the one before."""
@@ -192,8 +174,9 @@ class Writing:
 
     def _ranges(self, values: Iterable[AnyValue]) -> list[Range]:
         """The memory of the arrays among these."""
-        known, lying = self._memory, self._lying
-        return [known.get(each) or self._range(each) for each in values if each in lying]
+        known = self._memory
+        arrays = [each for each in values if not isinstance(each.type, Scalar)]
+        return [known.get(each) or self._range(each) for each in arrays]
 
     def _range(self, value: AnyValue) -> Range:
         """The memory of an array: all that it may be, where it follows a loop or where its parts
@@ -207,42 +190,33 @@ class Writing:
         found = self._memory[value] = Range(whose, by + begin, by + end)
         return found
 
-    def copy(self, op: step.Copy) -> None:
+    def copy(self, draft: Draft) -> None:
         """Bytes, from an array to another one."""
-        size = self.bytes(op.source)
-        self.act(op, Act(Kind.COPY, len(self.slots), size), 2 * size)
-        self.place(self.slot(), op.destination)
-        self.place(self.slot(), op.source)
+        size = self.bytes(draft.op.source)
+        self.act(draft.op, Act(Kind.COPY, draft.slot, size), 2 * size)
 
-    def fill(self, op: step.Fill) -> None:
+    def fill(self, draft: Draft) -> None:
         """An element, repeated."""
-        element = op.value.array.tobytes()
+        op, size = draft.op, draft.op.value.array.nbytes
         count = prod(self.preparation.shape(op.array))
-        self.act(op, Act(Kind.FILL, len(self.slots), count, len(element)), count * len(element))
-        self.place(self.slot(), op.array)
-        padded = element.ljust(-(-len(element) // SLOT) * SLOT, b"\0")
-        self.slots += np.frombuffer(padded, np.uint64).tolist()
+        self.act(op, Act(Kind.FILL, draft.slot, count, size), count * size)
 
-    def store(self, op: step.Store) -> None:
+    def store(self, draft: Draft) -> None:
         """The bytes of a number."""
-        size = op.number.dtype.storage.itemsize
-        self.act(op, Act(Kind.STORE, len(self.slots), size), size)
-        self.place(self.slot(), op.array)
-        self._number(op.number)
+        size = draft.op.number.dtype.storage.itemsize
+        self.act(draft.op, Act(Kind.STORE, draft.slot, size), size)
 
-    def inside(self, op: step.Inside) -> None:
+    def inside(self, draft: Draft) -> None:
         """All indices, those of each axis with its size."""
-        dtype, shape = op.indices.dtype, self.preparation.shape(op.array)
+        op: step.Inside = draft.op
+        shape = self.preparation.shape(op.array)
         indices = Indices(
             self.preparation.shape(op.indices), tuple([shape[axis] for axis in op.axes])
         )
         size = self.bytes(op.indices)
-        act = Act(Kind.INSIDE, len(self.slots), prod(indices.shape), int(is_shared(size)))
+        act = Act(Kind.INSIDE, draft.slot, prod(indices.shape), int(is_shared(size)))
         self.work += size
         self.act(op, act, size, indices)
-        self.place(self.slot(), op.indices)
-        what = dtype.storage.itemsize, int(dtype in SIGNED), len(op.axes)
-        self.slots += [*what, *indices.sizes]
 
     def act(self, op: Op, act: Act, bytes: int = 0, indices: Indices | None = None) -> int:
         """One action more; its number."""
@@ -251,57 +225,13 @@ class Writing:
         self.about.add(op, bytes, indices)
         return self.position - 1
 
-    def slot(self) -> int:
-        """One slot more."""
-        self.slots.append(0)
-        return len(self.slots) - 1
-
-    def _hand(self, values: Iterable[AnyValue]) -> list[Layout | None]:
-        """Slots for what a kernel is handed: numbers, and arrays with their sizes and strides."""
-        slots, known = self.slots, self._lying
-        handed: list[Layout | None] = []
-        for value in values:
-            if (lying := known.get(value)) is None and isinstance(value.type, Scalar):
-                self._number(value)
-                handed.append(None)
-                continue
-            layout, base, strides = lying or self._lie(value)
-            self._put(len(slots), base, strides)
-            slots += layout.slots
-            handed.append(layout)
-        return handed
-
-    def _number(self, value: AnyValue) -> None:
-        """A slot for a number: a size, the index of a loop, or one that is given."""
-        slot, op = self.slot(), value.op
-        if isinstance(op, step.Dim) and op in self.ops:
-            self.slots[slot] = self.preparation.shape(op.array)[op.axis]
-        elif value in self.rounds.loops:
-            self.rounds.follow(slot, None, {value: 1})
-        else:
-            self.scalars.append((slot, value))
-
-    def place(self, slot: int, value: AnyValue) -> None:
-        """Let a slot hold where an array begins."""
-        _, base, strides = self._lying.get(value) or self._lie(value)
-        self._put(slot, base, strides)
-
-    def _put(self, slot: int, base: Base, strides: Strides) -> None:
-        if strides:
-            self.rounds.follow(slot, base, strides)
-        else:
-            self.script.places.append((slot, *base))
-
-    def _lie(self, value: AnyValue) -> Lying:
-        """How an array lies, where nobody has asked yet."""
+    def _lies(self, value: AnyValue) -> tuple[Base, Strides]:
+        """Where an array begins, and how that follows loops."""
         root, offset, strides = self.root(value)
         start = self.offsets.get(root)
         if start is None:
-            base = self.addresses.setdefault(root, ARENA + 1 + len(self.addresses)), offset
-        else:
-            base = ARENA, offset + start
-        found = self._lying[value] = self.preparation.layout(value), base, strides
-        return found
+            return (self.outline.addresses[root], offset), strides
+        return (ARENA, offset + start), strides
 
     def root(self, value: AnyValue) -> tuple[AnyValue, int, Strides]:
         """The array whose memory this is, as far as it is known here; where in it; and how much
@@ -314,33 +244,24 @@ class Writing:
         return known
 
     def _root(self, value: AnyValue) -> tuple[AnyValue, int, Strides]:
+        root, ops = self.outline.chain(value)
         offset, strides = 0, dict[AnyValue, int]()
-        while isinstance(op := value.op, PARTS) and op in self.ops:
+        for op in ops:
             if isinstance(op, step.View):
                 offset += self.preparation.numbers[op.offset] * op.array.dtype.itemsize
             else:
-                strides[op.index] = strides.get(op.index, 0) + self.bytes(value)
-            value = op.array
-        return value, offset, strides
+                strides[op.index] = strides.get(op.index, 0) + self.bytes(op.row)
+        return root, offset, strides
 
 
-def _nothing(writing: Writing, op: step.Row) -> None:
-    """Who uses it says where it is."""
-
-
-WRITTEN: dict[type[Op], Callable[[Writing, Any], None]] = {
-    step.Allocate: Writing.allocate,
+WRITTEN: dict[type[Op], Callable[[Writing, Draft], None]] = {
     step.Branch: write_branch,
     step.Copy: Writing.copy,
-    step.Dim: Writing.dim,
     step.Fill: Writing.fill,
-    step.Free: Writing.free,
     step.Inside: Writing.inside,
     step.Launch: Writing.launch,
     step.Loop: write_loop,
-    step.Row: _nothing,
     step.Store: Writing.store,
-    step.View: Writing.view,
     step.While: write_while,
 }
 

@@ -63,4 +63,4 @@ def test_no_index_at_all() -> None:
 def test_python_has_no_part_in_it() -> None:
     step = program("i32")
     preparation = Preparation(step, {symbol: 5 for symbol in step.module.main.symbols})
-    assert is_whole(preparation, [*preparation.flat(step.module.main.body)])
+    assert is_whole(preparation)

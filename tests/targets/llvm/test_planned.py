@@ -49,7 +49,7 @@ def test_what_is_said_is_what_is_planned(name: str) -> None:
     told = memory_of(made, {})
     preparation = Preparation(made, {})
     made.code.make(preparation.launched(preparation.flat(made.module.main.body)))
-    plan = plan_of(preparation, [*preparation.flat(made.module.main.body)])
+    plan = plan_of(preparation)
     assert told is not None
     assert told.between == plan.arena
     assert told.makes == sum(plan.made)

@@ -10,9 +10,9 @@ from brimstone.ir.interpreter import interpret
 from brimstone.ir.step import View
 from brimstone.runtime.host import shared_host
 from brimstone.targets.llvm.code import Code
+from brimstone.targets.llvm.outline import Outline
 from brimstone.targets.llvm.program import PREPARED_AT_MOST, Preparation, Program
 from brimstone.targets.llvm.whole import is_whole
-from brimstone.targets.llvm.writing import Writing
 from kit.played import played
 from kit.texts import read
 
@@ -196,7 +196,7 @@ def test_memory_that_is_neither_freed_nor_given_back_has_a_holder() -> None:
     """The core alone would give it to somebody else while the step runs."""
     step = program(KEPT)
     preparation = Preparation(step, {symbol: 7 for symbol in step.module.main.symbols})
-    assert not is_whole(preparation, [*preparation.flat(step.module.main.body)])
+    assert not is_whole(preparation)
     (found,) = played(step, [inputs(7)])
     assert found.tolist() == inputs(7).tolist()
 
@@ -208,11 +208,11 @@ def test_what_a_region_would_do_that_is_not_chosen_does_not_count(size: int) -> 
     ops = [*preparation.flat(step.module.main.body)]
     (view,) = [op for op in ops if isinstance(op, View)]
     copied, launched = sorted(view.part.uses, key=lambda op: op.name)
-    assert preparation.is_skipped(copied) is (size < 7)
-    assert preparation.is_skipped(launched) is (size >= 7)
-    assert not preparation.is_skipped(view)
-    seen = Writing(preparation, [op for op in ops if op.name != "step.launch"]).views
-    assert len(seen) == (size < 7)
+    assert preparation.flow.is_skipped(copied) is (size < 7)
+    assert preparation.flow.is_skipped(launched) is (size >= 7)
+    assert not preparation.flow.is_skipped(view)
+    outline = Outline(preparation.flow, [op for op in ops if op.name != "step.launch"])
+    assert len(outline.seen) == (size < 7)
 
 
 def test_results_are_read_only() -> None:

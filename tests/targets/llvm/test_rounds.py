@@ -150,7 +150,7 @@ def preparation(step: Program, size: int) -> Preparation:
 def test_python_has_no_part_in_it(name: str) -> None:
     step = program(BODIES[name])
     prepared = preparation(step, 5)
-    assert is_whole(prepared, [*prepared.flat(step.module.main.body)])
+    assert is_whole(prepared)
 
 
 def test_a_row_that_is_not_there_is_left_to_python() -> None:
@@ -158,13 +158,13 @@ def test_a_row_that_is_not_there_is_left_to_python() -> None:
     step = program(DIAGONAL.replace("trip = 3", "trip = n"))
     for size, whole in ((3, True), (4, False)):
         prepared = preparation(step, size)
-        assert is_whole(prepared, [*prepared.flat(step.module.main.body)]) is whole
+        assert is_whole(prepared) is whole
 
 
 def test_memory_of_a_body_is_had_once() -> None:
     step = program(VIEWS)
     prepared = preparation(step, 7)
-    plan = plan_of(prepared, [*prepared.flat(step.module.main.body)])
+    plan = plan_of(prepared)
     assert plan.arena == 64
     counts = [sum(act.kind is kind for act in plan.script.actions) for kind in Kind]
     assert counts[Kind.LOOP] == counts[Kind.NEXT] == 2

@@ -76,7 +76,7 @@ def actions(step: Program, given: list[Any]) -> list[tuple[Kind, int]]:
     preparation = Preparation(step, sizes)
     body = step.module.main.body
     step.code.make(preparation.launched(preparation.flat(body)))
-    found = plan_of(preparation, [*preparation.flat(body)]).script.actions
+    found = plan_of(preparation).script.actions
     return [(act.kind, act.number) for act in found]
 
 
