@@ -14,6 +14,7 @@ from ...ir.dims import Size
 from ...ir.values import Block, Op
 
 if TYPE_CHECKING:
+    from .outline import Outline
     from .whole import Whole
 
 FLOWS_AT_MOST = 64
@@ -21,15 +22,16 @@ FLOWS_AT_MOST = 64
 
 
 class Flow:
-    """What is done where the choices are these, by blocks; which blocks are not chosen; and what
-    becomes of the whole step, once somebody has asked."""
+    """What is done where the choices are these, by blocks; which blocks are not chosen; and what is
+    known of the whole step, and of parts of it, once somebody has asked."""
 
-    __slots__ = ("ops", "skipped", "whole")
+    __slots__ = ("ops", "parts", "skipped", "whole")
 
     def __init__(self, body: Block, numbers: Mapping[Size, int]) -> None:
         self.ops: dict[Block, list[Op]] = {}
         self.skipped: set[Block] = set()
         self.whole: Whole | None = None
+        self.parts: dict[tuple[Op, ...], Outline] = {}
         self._add(body, numbers)
 
     def is_skipped(self, op: Op) -> bool:

@@ -218,6 +218,15 @@ class Outline:
         return self.addresses.setdefault(root, ARENA + 1 + len(self.addresses))
 
 
+def outline_of(flow: Flow, ops: Iterable[Op]) -> Outline:
+    """That of a part of a step, made when it is first asked for."""
+    key = tuple(ops)
+    found = flow.parts.get(key)
+    if found is None:
+        found = flow.parts[key] = Outline(flow, key)
+    return found
+
+
 def _alive(ops: Sequence[Op]) -> dict[AnyValue, tuple[int, int]]:
     """From where to where arrays are alive that are freed again."""
     begins = {op.array: place for place, op in enumerate(ops) if isinstance(op, step.Allocate)}

@@ -15,7 +15,7 @@ from ...ir.values import Op
 from .actions import Memory
 from .kernel import bits_of, is_buffer
 from .load import FFI
-from .outline import ARENA, Outline
+from .outline import ARENA, outline_of
 from .writing import Writing
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Segment:
     )  # fmt: skip
 
     def __init__(self, preparation: "Preparation", ops: Sequence[Op]) -> None:
-        outline = Outline(preparation.flow, ops)
+        outline = outline_of(preparation.flow, ops)
         written = Writing(preparation, outline)
         self._arena, self._about, self._views = written.arena, written.about, written.views
         self._gone = [preparation.place(value) for value in outline.gone]

@@ -9,6 +9,7 @@ from brimstone.ir.func import Module
 from brimstone.runtime.host import Host, shared_host
 from brimstone.runtime.steps import generalised, prepare
 from brimstone.targets.llvm.code import Code
+from brimstone.targets.llvm.outline import outline_of
 from brimstone.targets.llvm.program import Preparation, Program
 from brimstone.targets.llvm.road import compile_step
 from brimstone.targets.llvm.whole import is_whole, plan_of
@@ -89,6 +90,14 @@ def test_sizes_that_choose_the_same_share_it() -> None:
         planned(each)
     outlines = [each.flow.whole.outline for each in (few, fewer, many) if each.flow.whole]
     assert [outlines.index(each) for each in outlines] == [0, 0, 2]
+
+
+def test_parts_of_a_step_share_theirs_too() -> None:
+    step = program()
+    few, fewer, many = [prepared(step, sizes) for sizes in ((1, 2), (7, 5), (8, 5))]
+    found = [outline_of(each.flow, each.flat(step.module.main.body)[:3]) for each in (few, fewer)]
+    assert found[0] is found[1]
+    assert outline_of(many.flow, many.flat(step.module.main.body)[:3]) is not found[0]
 
 
 def attention(q: Any, k: Any) -> Any:
