@@ -2,7 +2,7 @@
 
 Comes in: ops of a step, where sizes are known. Goes out: whether Python has no part in them; and
 all ops that they are made of.
-Never: how; that says `writing`.
+Never: how; that say `outline` and `writing`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

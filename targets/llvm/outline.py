@@ -71,7 +71,8 @@ class Outline:
         self.places, self.packed = list[Place](), list[tuple[int, AnyValue]]()
         self.parts, self.indices = list[tuple[int, AnyValue]](), list[tuple[int, AnyValue]]()
         self.scalars = list[tuple[int, AnyValue]]()
-        self.made, self.gone, self.seen = list[AnyValue](), list[AnyValue](), list[Op]()
+        self.made, self.gone = list[AnyValue](), list[AnyValue]()
+        self.seen = list[step.View | step.Dim]()
         self._chains: dict[AnyValue, tuple[AnyValue, list[Any]]] = {}
         self._loops = set[AnyValue]()
         self.drafts = self.draft(ops)

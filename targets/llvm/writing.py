@@ -17,7 +17,7 @@ from ...ir import step
 from ...ir.types import Scalar
 from ...ir.values import AnyValue, Op
 from ...passes.touched import PARTS, owner_of
-from ..script import Act, Kind, NoMemory, Script
+from ..script import Act, Kind, NoMemory, Place, Script
 from .about import Actions, Indices
 from .actions import Memory
 from .outline import ARENA, Draft, Outline
@@ -70,7 +70,7 @@ class Writing:
             slots[slot] = self.preparation.shape(array)[axis]
         return slots
 
-    def _places(self) -> list[tuple[int, int, int]]:
+    def _places(self) -> list[Place]:
         """The slots that hold addresses; those that follow loops are noted with these."""
         outline, offsets = self.outline, self.offsets
         places = [*outline.places]
@@ -115,7 +115,7 @@ class Writing:
         places = preparation.place(root), preparation.place(op.part)
         return partial(_show, *places, start, preparation.shape(op.part), op.part.dtype.storage)
 
-    def _dim(self, op: Any) -> Callable[[Memory], None]:
+    def _dim(self, op: step.Dim) -> Callable[[Memory], None]:
         preparation = self.preparation
         size = np.asarray(preparation.shape(op.array)[op.axis], np.int64)
         return partial(_keep, preparation.place(op.size), size)
