@@ -169,6 +169,8 @@ EXP_HALF = LN2 / 2 * Decimal("1.001")
 ENTRIES = [
     Entry("EXP", "e^r, |r| <= log 2", Decimal.exp, -LN2 * Decimal("1.001"),
           LN2 * Decimal("1.001"), polynomial(8, 13), (ONE, ONE)),
+    Entry("EXP_NEAR", "e^r, |r| <= log 2 / 2", Decimal.exp, -EXP_HALF, EXP_HALF,
+          polynomial(6, 11), (ONE, ONE)),
     Entry("EXP2", "2^r, |r| <= 1", lambda r: (r * LN2).exp(), -ONE, ONE, polynomial(8, 13), (ONE,)),
     Entry("EXPM1", "(e^r - 1 - r) / r², |r| <= log 2 / 2", exp_rest, -EXP_HALF, EXP_HALF,
           polynomial(5, 11), (HALF,), lambda r: r * r / abs(r.exp() - 1)),

@@ -30,7 +30,7 @@ class Ranges:
         self.dims: dict[AnyValue, Size | None] = {}
         self.extents: dict[AnyValue, tuple[Size, ...]] = {}
         self.turns: dict[AnyValue, Symbol] = {}
-        self.programs: dict[int, Size] = {}
+        self.programs: dict[int, Symbol] = {}
         self.claims: list[Claim] = []
         self.bounds: dict[Symbol, tuple[Claim, Size]] = {}
         self.proofs: dict[tuple[Size, Size], bool] = {}

@@ -26,6 +26,7 @@ from .binding import Binding, Memory, Splits
 from .checks import Check, open_checks
 from .dot import streamed_ops
 from .emitter import Emitter, Index
+from .interior import is_interior
 from .memory import load_numbers
 from .refused import TooLong
 from .rules import RULES
@@ -137,12 +138,13 @@ def _program(func: Func, binding: Binding) -> None:
     if not checks:
         run_block(binding, func.body)
         return
+    condition = is_interior(func, binding, checks)
     if func.body in binding.tails.of:
-        twice(binding, checks, partial(run_block, binding, func.body))
+        twice(binding, checks, condition, partial(run_block, binding, func.body))
         return
     before, ops, behind = _around(func.body, checks, binding.ranges)
     binding.run(before)
-    twice(binding, checks, partial(binding.run, ops))
+    twice(binding, checks, condition, partial(binding.run, ops))
     binding.run(behind)
 
 

@@ -131,9 +131,12 @@ class Split:
 
 
 def evaluate(binding: Binding, value: AnyValue, given: Mapping[AnyValue, AnyValue]) -> Index | None:
-    """A scalar of sums, differences and products, from values that are bound or given."""
+    """A scalar of sums, differences and products, from values that are given, or bound and not
+    computed of these."""
     emitter = binding.emitter
-    found = given.get(value, binding.values.get(value))
+    found = given.get(value)
+    if found is None and not _reads(value, given):
+        found = binding.values.get(value)
     if found is not None:
         return emitter.known(found)
     op = value.owner
@@ -145,3 +148,11 @@ def evaluate(binding: Binding, value: AnyValue, given: Mapping[AnyValue, AnyValu
     if left is None or right is None:
         return None
     return emitter.arithmetic(op.kind, left, right)
+
+
+def _reads(value: AnyValue, given: Mapping[AnyValue, AnyValue]) -> bool:
+    """Whether a scalar is computed of what is given."""
+    op = value.owner
+    if not given or not isinstance(op, tile.Binary):
+        return False
+    return any([each in given or _reads(each, given) for each in op.operands])

@@ -25,20 +25,21 @@ def run_block(binding: Binding, block: Block) -> None:
     begin = tail.ops[0].order
     binding.run([op for op in block if op.order < begin])
     read = read_behind(tail.ops, tail.behind)
-    twice(binding, tail.checks, lambda: binding.run(tail.ops), read)
+    condition = all_hold(binding, tail.checks)
+    twice(binding, tail.checks, condition, lambda: binding.run(tail.ops), read)
     binding.run(tail.behind)
 
 
 def twice(
     binding: Binding,
     checks: Sequence[Check],
+    condition: AnyValue,
     run: Callable[[], None],
     read: Sequence[AnyValue] = (),
 ) -> None:
-    """Bind ops where these checks hold and where they may not; of what they make, some scalars and
-    tiles are `read` behind them."""
+    """Bind ops where these checks hold, as the condition says, and where they may not; of what they
+    make, some scalars and tiles are `read` behind them."""
     emitter = binding.emitter
-    condition = emitter.all_of([each for check in checks for each in _conditions(binding, check)])
     regions: list[Block] = []
     for known in ([check.key for check in checks], []):
         with binding.region([], known, branch=True) as block:
@@ -48,6 +49,12 @@ def twice(
     made = emitter.emit_all(loop.If, condition, [], *regions)
     for value, bound in zip(read, binding.gathered(read, made), strict=True):
         binding.stand(value, bound)
+
+
+def all_hold(binding: Binding, checks: Sequence[Check]) -> AnyValue:
+    """Whether all checks hold, of which there is one at least."""
+    found = [each for check in checks for each in _conditions(binding, check)]
+    return binding.emitter.all_of(found)
 
 
 def _conditions(binding: Binding, check: Check) -> list[AnyValue]:

@@ -5,8 +5,10 @@ Never: a number beyond the largest on the way to one below it; nor the other way
 denormal is rounded once, where it becomes one.
 """
 
+from collections.abc import Mapping, Sequence
+
 from ...ir.dtypes import f32, f64
-from .coefficients import EXP, EXP2, EXPM1, SINH_NEAR, TANH_NEAR
+from .coefficients import EXP, EXP2, EXP_NEAR, EXPM1, SINH_NEAR, TANH_NEAR
 from .formats import format_of, nearest_whole, pieces, power_of_two
 from .terms import Term, at_least, at_most, copy_sign, multiply_add, polynomial, select
 
@@ -21,6 +23,8 @@ TWO_LOGS = {name: [2 * piece for piece in both] for name, both in ONE_LOG.items(
 # where the last is, it took an Intel core nine times as long as other numbers.
 EXP_RANGE = {"f32": (-176.0, 89.0), "f64": (-1418.0, 710.0)}
 EXP2_RANGE = {"f32": (-254.0, 129.0), "f64": (-2046.0, 1025.0)}
+NORMAL_RANGE = {"f32": (-87.3, 89.0), "f64": (-708.3, 710.0)}
+"""From where on 2^m is a number with all its bits, up to where it is infinite."""
 EXPM1_LEAST = {"f32": -18.0, "f64": -40.0}
 TANH_IS_ONE = 22.0
 """Beyond which tanh is 1 for doubles."""
@@ -41,17 +45,40 @@ def scaled_exp(x: Term, exponent: int) -> Term:
     layout = format_of(x)
     low, high = EXP_RANGE[x.dtype.name]
     x = at_most(at_least(x, low), high - 0.7 * exponent)
-    whole, bits = nearest_whole(x, ONE_BY_LOG_OF_2 / 2, layout.bias)
-    upper, lower = TWO_LOGS[x.dtype.name]
-    rest = multiply_add(whole, -lower, multiply_add(whole, -upper, x))
+    rest, bits = _reduced(x, TWO_LOGS, layout.bias)
     power = power_of_two(bits, layout)
     first = power * 2.0**exponent if exponent else power
-    return _exp_near(rest) * first * power
+    return _exp_near(rest, EXP[x.dtype]) * first * power
 
 
-def _exp_near(x: Term) -> Term:
-    """e^x for |x| <= log 2. Without fused steps, those of Horner's scheme near 1 lose too much."""
-    coefficients = EXP[x.dtype]
+def exp_beside_one(x: Term, times: float) -> Term:
+    """e^(x * times), to be added to 1: where that makes no difference some number as small, and
+    infinite as soon as 2^m is, which is a little early. `times` is a power of two, or minus one.
+
+    x * times = m log 2 + r, in which all constants are divided by `times`: nobody multiplies by it.
+    """
+    if not x.sheet.fused and times != 1.0:
+        return exp_beside_one(x * times, 1.0)
+    layout = format_of(x)
+    low, high = sorted([bound / times for bound in NORMAL_RANGE[x.dtype.name]])
+    rest, bits = _reduced(at_most(at_least(x, low), high), ONE_LOG, layout.bias, times)
+    scaled = [each * times**place for place, each in enumerate(EXP_NEAR[x.dtype])]
+    return _exp_near(rest, scaled) * power_of_two(bits, layout)
+
+
+def _reduced(
+    x: Term, logs: Mapping[str, Sequence[float]], bias: int, times: float = 1.0
+) -> tuple[Term, Term]:
+    """r / times, and bits whose lowest are m + `bias`, where x * times = m l + r, and l, of which
+    the pieces are given, is log 2 or twice that."""
+    upper, lower = logs[x.dtype.name]
+    by = ONE_BY_LOG_OF_2 if logs is ONE_LOG else ONE_BY_LOG_OF_2 / 2
+    whole, bits = nearest_whole(x, by * times, bias)
+    return multiply_add(whole, -lower / times, multiply_add(whole, -upper / times, x)), bits
+
+
+def _exp_near(x: Term, coefficients: Sequence[float]) -> Term:
+    """e^x near 0. Without fused steps, those of Horner's scheme near 1 lose too much."""
     if x.sheet.fused:
         return polynomial(x, coefficients)
     return 1.0 + (x + x * x * polynomial(x, coefficients[2:]))
@@ -77,9 +104,7 @@ def _half_expm1(x: Term) -> Term:
     """(e^x - 1) / 2 = 2^(n-1) (e^r - 1) + (2^(n-1) - 1/2), with x = n log 2 + r."""
     layout = format_of(x)
     x = at_most(at_least(x, EXPM1_LEAST[x.dtype.name]), EXP_RANGE[x.dtype.name][1])
-    whole, bits = nearest_whole(x, ONE_BY_LOG_OF_2, layout.bias - 1)
-    upper, lower = ONE_LOG[x.dtype.name]
-    rest = multiply_add(whole, -lower, multiply_add(whole, -upper, x))
+    rest, bits = _reduced(x, ONE_LOG, layout.bias - 1)
     near = multiply_add(rest * rest, polynomial(rest, EXPM1[x.dtype]), rest)
     power = power_of_two(bits, layout)
     return multiply_add(power, near, power - 0.5)

@@ -16,11 +16,12 @@ from ...ir.func import Func
 from ...ir.loop import Load
 from ...ir.loop.places import GRID_AXES, ProgramCount
 from ...ir.types import Buffer, Scalar
-from ...ir.values import AnyValue, Block
+from ...ir.values import AnyValue, Op
 from . import types
 from .emit import REGIONS, TABLE
 from .machines import CPU
-from .writer import Metadata, Refused, Writer, phi, refuse
+from .programs import print_programs
+from .writer import Metadata, Refused, Writer, refuse
 
 PARAMETERS = ", ".join([f"ptr noalias readonly %{name}" for name in ("slots", "grid", "range")])
 WIDEST = 64
@@ -58,7 +59,7 @@ def _function(func: Func, machine: CPU, metadata: Metadata) -> str:
         writer.program_counts[axis] = _read(writer, f"programs.{axis}", "grid", axis)
     _before_programs(writer)
     axes = range(len(func.attributes.get("grid") or range(GRID_AXES)))
-    _programs(writer, [_range(writer, axis) for axis in axes])
+    print_programs(writer, [_range(writer, axis) for axis in axes], _print_ops)
     if writer.past_caches:
         writer.line("fence seq_cst")  # nobody else may find what was there before
     writer.line("ret void")
@@ -126,31 +127,6 @@ def _listed(notes: Sequence[str]) -> str:
     return f"!{{{', '.join(notes)}}}"
 
 
-def _programs(writer: Writer, ranges: Sequence[tuple[str, str]], axis: int = 0) -> None:
-    """The loop over the programs along an axis, around those along the next ones."""
-    if axis == len(ranges):
-        _block(writer, writer.func.body)
-        return
-    first, last = ranges[axis]
-    header, body, after = [
-        writer.unique(f"programs.{axis}.{part}") for part in ("header", "body", "exit")
-    ]
-    before = writer.label
-    writer.jump(header)
-    writer.open(header)
-    phis = writer.aside()
-    program = writer.unique(f"program.{axis}")
-    writer.program_ids.append(program)
-    writer.branch(writer.temporary("more", f"icmp slt i64 {program}, {last}"), body, after)
-    writer.open(body)
-    _programs(writer, ranges, axis + 1)
-    following = writer.temporary("next", f"add nsw i64 {program}, 1")
-    writer.jump(header)
-    entries = [(first, before), (following, writer.label)]
-    phis.append(phi(program, "i64", entries))
-    writer.open(after)
-
-
 def _before_programs(writer: Writer) -> None:
     """Constants, steady numbers and what is made of them, which are the same for all programs."""
     begun = writer.begun
@@ -162,9 +138,9 @@ def _before_programs(writer: Writer) -> None:
             begun.add(op)
 
 
-def _block(writer: Writer, block: Block) -> None:
+def _print_ops(writer: Writer, ops: Iterable[Op]) -> None:
     """The ops of a block but the last, which says what leaves it."""
-    for op in block:
+    for op in ops:
         if op.terminator:
             return
         cls, start = op.__class__, len(writer.lines)
@@ -175,7 +151,7 @@ def _block(writer: Writer, block: Block) -> None:
             writer.say_where(op, start)
         elif op.regions:
             writer.say_where(op)
-            REGIONS[cls](writer, op, _block)
+            REGIONS[cls](writer, op, _print_ops)
         else:
             raise refuse(op, "it is for machines whose programs have many lanes")
 

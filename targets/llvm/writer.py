@@ -72,7 +72,7 @@ class Writer:
         self.aliases: dict[AnyValue, str] = {}
         self.alias_of_others = ""
         self.past_caches = False
-        self.program_ids: list[str] = []
+        self.program_ids: dict[int, str] = {}
         self.begun: set[Any] = set()
         self.program_counts: dict[int, str] = {}
         self.label = ""

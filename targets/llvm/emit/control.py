@@ -4,18 +4,18 @@ Comes in: structured ops. Goes out: blocks that are named after what they are, v
 Never: a jump that the structure does not have.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from ....ir.dtypes import i64
 from ....ir.loop import Constant, For, If, LaneCount, LaneId, ProgramCount, ProgramId, While
 from ....ir.types import Scalar
-from ....ir.values import AnyValue, Block
+from ....ir.values import AnyValue, Op
 from .. import types
 from ..writer import Printers, Writer, phi
 
 WIDE = Scalar(i64)
-Inner = Callable[[Writer, Block], None]
-"""What writes the ops of a block."""
+Inner = Callable[[Writer, Iterable[Op]], None]
+"""What writes ops, such as those of a block."""
 
 
 def print_for(writer: Writer, op: For, block: Inner) -> None:

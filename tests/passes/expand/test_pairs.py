@@ -7,7 +7,7 @@ import pytest
 
 from brimstone.ir.dtypes import bf16, f32, f64
 from brimstone.ir.func import Func
-from brimstone.ir.loop import run_loops
+from brimstone.ir.loop import Binary, BinaryKind, For, run_loops
 from brimstone.ir.parser import parse
 from brimstone.ir.printer import print_func
 from brimstone.ir.verifier import verify
@@ -47,24 +47,96 @@ def numbers(dtype: Any, count: int) -> Any:
     return np.array([*special, *draws]).astype(dtype.storage)
 
 
+def computed(func: Func, machine: Machine, x: Any) -> Any:
+    """What a kernel makes of numbers, once it is expanded."""
+    expand(func, machine)
+    verify(func)
+    found = np.zeros_like(x)
+    run_loops(func, [x, found, len(x)])
+    return found
+
+
+def exact(x: Any) -> Any:
+    """1 + tanh(x), with more bits."""
+    wide = x.astype(np.longdouble if x.dtype == np.float64 else np.float64)
+    with np.errstate(all="ignore"):
+        return 2 / (1 + np.exp(-2 * wide))
+
+
+EACH = [
+    pytest.mark.parametrize("machine", [PLAIN, FUSED], ids=["plain", "fused"]),
+    pytest.mark.parametrize("dtype", [f32, f64], ids=repr),
+]
 SUMS = ["%ones, %tanh", "%tanh, %ones"]
+SUM = "%sum = loop.binary %ones, %tanh {kind = add} : V\n    "
+
+
+def on_each(test: Any) -> Any:
+    """The test, for both machines and both dtypes."""
+    for mark in EACH:
+        test = mark(test)
+    return test
 
 
 @pytest.mark.parametrize("operands", SUMS)
-@pytest.mark.parametrize("machine", [PLAIN, FUSED], ids=["plain", "fused"])
-@pytest.mark.parametrize("dtype", [f32, f64], ids=repr)
+@on_each
 def test_one_plus_tanh(dtype: Any, machine: Machine, operands: str) -> None:
     func = kernel(dtype, f"%r = loop.binary {operands} {{kind = add}} : V")
-    expand(func, machine)
-    verify(func)
     x = numbers(dtype, LANES * (64 if machine is PLAIN else 4))
-    found = np.zeros_like(x)
-    run_loops(func, [x, found, len(x)])
-    with np.errstate(all="ignore"):
-        wide = x.astype(np.longdouble if dtype is f64 else np.float64)
-        exact = 2 / (1 + np.exp(-2 * wide))
-    assert units(found, exact).max() <= BOUND
+    found = computed(func, machine, x)
+    assert units(found, exact(x)).max() <= BOUND
     assert found[0] == found[1] == 1
+
+
+@pytest.mark.parametrize("operands", ["%sum, %x", "%x, %sum"])
+@on_each
+def test_a_product_with_it_is_a_quotient(dtype: Any, machine: Machine, operands: str) -> None:
+    func = kernel(dtype, f"{SUM}%r = loop.binary {operands} {{kind = multiply}} : V")
+    x = numbers(dtype, LANES * 4)
+    found = computed(func, machine, x)
+    assert kinds(func).count(BinaryKind.DIVIDE) == 1
+    with np.errstate(all="ignore"):
+        wanted = x * exact(x)
+    normal = np.abs(wanted) > np.finfo(x.dtype).tiny
+    assert units(found[normal], wanted[normal]).max() <= BOUND
+    assert np.array_equal(np.isnan(found), np.isnan(x) | (x == -np.inf))
+    assert found[x == -1e30] == 0
+    assert found[x == np.inf] == np.inf
+
+
+OTHER_USES = {
+    "its square": "%r = loop.binary %sum, %sum {kind = multiply} : V",
+    "a difference": "%r = loop.binary %x, %sum {kind = subtract} : V",
+    "two products": "%p = loop.binary %x, %sum {kind = multiply} : V\n"
+    "    %r = loop.binary %p, %sum {kind = multiply} : V",
+}
+
+
+@pytest.mark.parametrize("use", OTHER_USES)
+def test_other_uses_are_of_the_sum_itself(use: str) -> None:
+    func = kernel(f32, SUM + OTHER_USES[use])
+    x = numbers(f32, LANES)
+    found, total = computed(func, FUSED, x), exact(x)
+    with np.errstate(all="ignore"):
+        wanted = {"its square": total**2, "a difference": x - total, "two products": x * total**2}
+        np.testing.assert_allclose(found, wanted[use], rtol=1e-6, atol=1e-37)
+
+
+def test_a_product_in_a_further_loop_stays_one() -> None:
+    """Where a product is made more often than the sum, a quotient would be more work."""
+    ops = f"""{SUM}%r = loop.for %zero, %step, %step, %x (%j: scalar<i64>, %sofar: V) {{
+      %more = loop.binary %sofar, %sum {{kind = multiply}} : V
+      yield %more
+    }} : V"""
+    func = kernel(f32, ops)
+    expand(func, FUSED)
+    inner = next(op for op in func.walk() if isinstance(op, For) and op.carries)
+    assert [op.kind for op in inner.body if isinstance(op, Binary)] == [BinaryKind.MULTIPLY]
+
+
+def kinds(func: Func) -> list[BinaryKind]:
+    """The arithmetic of a func."""
+    return [op.kind for op in func.walk() if isinstance(op, Binary)]
 
 
 KEPT = {
