@@ -84,8 +84,9 @@ def _split(writer: Writer, axis: int) -> Split | None:
         return None
     if not all([op in begun or _is_place(op) for op in around]):
         return None
-    others = [op for op in around if op is not compared]
-    return Split(others, compared.right, (last.on_true, last.on_false))
+    if len(compared.result.uses) == 1:
+        around.remove(compared)
+    return Split(around, compared.right, (last.on_true, last.on_false))
 
 
 def _is_program(op: Op | None, axis: int) -> bool:

@@ -53,7 +53,21 @@ NUMBER = """
 STORE = f"{SAME}\n  loop.store %to, %at, %count"
 BEHIND = "\n  loop.store %to, %at, %count"
 
-SPLIT = {"by a number": SAME + BRANCH, "by one that each row has": BY_ROW + BRANCH}
+USED = """
+  loop.if %is () {
+    %new = loop.select %is, %ten, %count : scalar<i64>
+    loop.store %to, %at, %new
+    yield
+  } () {
+    loop.store %to, %at, %at
+    yield
+  }"""
+
+SPLIT = {
+    "by a number": SAME + BRANCH,
+    "by one that each row has": BY_ROW + BRANCH,
+    "of which somebody else knows, too": SAME + USED,
+}
 WHOLE = {
     "by another axis": OTHER_AXIS + BRANCH,
     "otherwise": OTHER_KIND + BRANCH,
