@@ -1,7 +1,7 @@
 """Steps that are one native call each.
 
-Comes in: a `Plan`. Goes out: a `Call`, which hands arrays to the core and has those that it makes
-at once, though they may still have to be computed.
+Comes in: the record of a plan. Goes out: a `Call`, which hands arrays to the core and has those
+that it makes at once, though they may still have to be computed.
 Never: a plan that goes while the core runs it.
 """
 
@@ -11,10 +11,9 @@ from contextlib import suppress
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from ..targets.script import Form, NoMemory, Plan, Result
+from ..targets.script import Form, NoMemory
 from .arrays import Arrays, dropper, gone, lend
 from .native import State, address_of, call_briefly, core, ffi
-from .scripts import written
 from .streams import Streams, leave_behind
 
 _DEALT: Any = ffi.typeof("brimstone_arrays *[]")
@@ -51,30 +50,36 @@ class _Deal(NamedTuple):
         return [Arrays(ffi.gc(part, drop), forms) for part, drop, forms in parts]
 
 
+class Fresh(NamedTuple):
+    """A result: its form, and how many bytes of it are new memory."""
+
+    form: Form
+    bytes: int
+
+
 class Call:
     """Called with arrays, in pieces: the arrays that a program makes of them."""
 
     __slots__ = (
-        "__weakref__", "_bytes", "_call", "_deals", "_forms", "_fresh", "_is_brief", "_native",
+        "__weakref__", "_call", "_deals", "_forms", "_fresh", "_is_brief", "_native", "_record",
         "_replaces", "_streams",
     )  # fmt: skip
 
-    def __init__(self, streams: Streams, plan: Plan) -> None:
+    def __init__(self, streams: Streams, record: Any, results: Sequence[Fresh], held: Any) -> None:
         end_programs()
-        record, held = _record(plan)
         native = core().brimstone_new_program(record)
         if not native:
             raise MemoryError("there is no memory for a program")
-        _HELD[address_of(native)] = record, held, plan.held
+        _HELD[address_of(native)] = record, held
         # What is called when it dies has no code of Python: an interrupt that came in it would be
         # lost, and with it what the core still reads.
         self._native = ffi.gc(native, _ENDING.append)
         self._call, self._is_brief = core().brimstone_call, False
-        self._replaces = bool(plan.replaced)
-        self._forms = tuple([each.form for each in plan.results])
-        self._fresh = [_fresh_bytes(plan, each) for each in plan.results]
+        self._replaces, self._record = record.replaced_count > 0, record
+        self._forms = tuple([each.form for each in results])
+        self._fresh = [each.bytes for each in results]
         self._deals: dict[tuple[int, ...] | None, _Deal] = {}
-        self._streams, self._bytes = streams, plan.arena + sum(plan.made)
+        self._streams = streams
 
     def __call__(
         self, pieces: Sequence[Sequence[Any]], counts: tuple[int, ...] | None = None
@@ -126,7 +131,8 @@ class Call:
             # For want of memory, unless one of them was donated before.
             for each in given:
                 lend(each)
-            raise NoMemory(self._bytes)
+            record = self._record
+            raise NoMemory(record.arena + sum(record.made[0 : record.made_count]))
 
     def _deal(self, counts: tuple[int, ...] | None) -> _Deal:
         """How to deal so many to each; or all to one."""
@@ -151,28 +157,3 @@ def end_programs() -> None:
             if not core().brimstone_end_program(native):
                 _HELD[address] = held
                 _ENDING.append(native)
-
-
-def _record(plan: Plan) -> tuple[Any, Any]:
-    """A plan as the core has it, and what must live as long."""
-    script, held = written(plan.script)
-    slots: Any = ffi.new("uint64_t[]", plan.slots)
-    numbers: Any = ffi.new("brimstone_number[]", [tuple(each) for each in plan.numbers])
-    made: Any = ffi.new("int64_t[]", plan.made)
-    results: Any = ffi.new("brimstone_result[]", [_result(each) for each in plan.results])
-    replaced: Any = ffi.new("int64_t[]", plan.replaced)
-    lists = (slots, numbers, made, results, replaced)
-    counts = (len(slots), len(numbers), plan.inputs, *map(len, lists[2:]))
-    record: Any = ffi.new("brimstone_plan *", (script[0], *lists, *counts, plan.arena, plan.work))
-    return record, (held, lists)
-
-
-def _fresh_bytes(plan: Plan, result: Result) -> int:
-    """The bytes of a result that is new. One in the place of what was given is likely to be given
-    away in turn, as the state of a training is: then nothing is there to drop."""
-    is_new = result.address <= plan.inputs + len(plan.made)
-    return result.form.size if is_new else 0
-
-
-def _result(result: Result) -> tuple[int, int, int, int]:
-    return result.address, result.offset, result.form.size, result.whole

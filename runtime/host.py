@@ -15,9 +15,11 @@ from typing import Any
 from ..ir.payloads import Array
 from ..targets.cores import usable_cores
 from ..targets.script import Plan, Script
+from ..targets.tape import Tape
 from . import arrays, memory
 from .calls import Call
 from .native import core, ffi
+from .patterns import Pattern
 from .scripts import Prepared
 from .streams import Streams, leave_behind
 
@@ -43,7 +45,14 @@ class Host:
 
     def program(self, plan: Plan) -> Call:
         """What does a plan."""
-        return Call(self._streams, plan)
+        made = self.pattern(plan, Tape()).at([])
+        if made is None:
+            raise MemoryError("there is no memory for a program")
+        return made
+
+    def pattern(self, plan: Plan, tape: Tape) -> Pattern:
+        """What does a plan whose numbers are on a tape, where those that are given are others."""
+        return Pattern(self._streams, plan, tape)
 
     def pack(self, alive: Iterable[tuple[int, int, int]]) -> tuple[list[int], int]:
         """Where to put arrays, of which each is alive from one position to another one and has so

@@ -121,6 +121,8 @@ class Core(Protocol):
 
     def brimstone_pack(self, intervals: FFI.CData, count: int) -> int: ...
 
+    def brimstone_replay(self, tape: FFI.CData, given: FFI.CData, words: FFI.CData) -> int: ...
+
 
 @cache
 def core() -> Core:

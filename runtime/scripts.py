@@ -12,11 +12,11 @@ from weakref import WeakValueDictionary
 
 from ..ir.errors import ExecutionError
 from ..ir.payloads import Array
-from ..targets.script import About, Failure, Kind, Launch, Script
+from ..targets.script import About, Failure, Script
 from .native import ENDED, core, ffi
+from .records import NUMBER, script_words
 
 _from_buffer: Any = ffi.from_buffer
-_LAUNCHES = Kind.SHARE, Kind.ALONE
 
 
 class Prepared:
@@ -66,40 +66,15 @@ def stopped() -> Exception:
     return RuntimeError("the process is about to end, and computes nothing any more")
 
 
-def written(script: Script) -> tuple[Any, list[Any]]:
+def written(script: Script) -> tuple[Any, Any]:
     """The record of a script, and what must live as long."""
-    offsets = [_offsets(each) for each in script.launches]
-    records = [*map(_record, script.launches, offsets, _firsts(script))]
-    launches: Any = ffi.new("brimstone_launch[]", records)
-    places: Any = ffi.new("brimstone_place[]", script.places)
-    actions: Any = ffi.new("brimstone_action[]", script.actions)
-    loops: Any = ffi.new("brimstone_loop[]", [*script.loops])
-    moves: Any = ffi.new("brimstone_move[]", [*script.moves])
-    number = next(_NUMBERS)
-    if script.about is not None:
-        ABOUT[number] = script.about
-    lists = places, actions, launches, loops, moves
-    rest = len(script.places), len(script.actions), number
-    return ffi.new("brimstone_script *", (*lists, *rest)), [*lists, *offsets, script.about]
+    memory = script_words(script).settled()
+    return ffi.cast("brimstone_script *", memory), (memory, known(memory, script.about))
 
 
-def _offsets(launch: Launch) -> Any:
-    """Where the parts of its memory begin."""
-    return ffi.new("int64_t[]", launch.scratch) if launch.scratch else ffi.NULL
-
-
-def _record(launch: Launch, offsets: Any, first: int) -> tuple[Any, ...]:
-    """A launch as the core has it, which counts its chunks from the `first` on."""
-    code, slot, slot_count, grid, axis, chunks, scratch, room = launch
-    kernel = ffi.cast("brimstone_kernel", code)
-    return kernel, offsets, len(scratch), room, slot, slot_count, grid, axis, chunks, first
-
-
-def _firsts(script: Script) -> list[int]:
-    """The number of the first chunk of each launch, among those of all that are run at once."""
-    firsts = [0] * len(script.launches)
-    for kind, first, number, _ in script.actions:
-        if kind in _LAUNCHES:
-            for each in range(first + 1, first + number):
-                firsts[each] = firsts[each - 1] + script.launches[each - 1].chunks
-    return firsts
+def known(memory: Any, about: About | None) -> About | None:
+    """Give the script in some memory its number, by which others ask what there is to say of it."""
+    number = memory[NUMBER] = next(_NUMBERS)
+    if about is not None:
+        ABOUT[number] = about
+    return about

@@ -21,6 +21,7 @@ from ..ir.tensor.sort import too_few
 from ..ir.tensor.windows import not_within
 from ..ir.values import Op
 from .sizes import Numbers
+from .tape import plain
 
 BOUNDS_OF_SYMBOLS = Facts()
 
@@ -48,7 +49,7 @@ def check(limits: Iterable[Limit], numbers: Numbers) -> None:
         extent, start, size = [numbers[each] for each in sizes]
         end = start + (size - 1) * step + 1 if size else start
         if start < 0 or size < 0 or end > extent:
-            problem = _problem(op, axis, extent, start, size, step)
+            problem = _problem(op, axis, plain(extent), plain(start), plain(size), step)
             raise ExecutionError(f"{op.name}: {problem}", op.location)
 
 

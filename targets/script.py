@@ -11,6 +11,7 @@ from math import prod
 from typing import Any, NamedTuple, Protocol, overload
 
 from ..ir.payloads import Array
+from .tape import Tape
 
 ALIGNMENT = 64
 """Memory of the host begins at multiples of so many bytes, as lines of caches do."""
@@ -105,6 +106,15 @@ class About(Protocol):
     """What there is to say of a script to those who ask later."""
 
     name: str
+
+    @property
+    def numbers(self) -> Sequence[int]:
+        """All numbers that it will say, in some order."""
+        ...
+
+    def with_numbers(self, numbers: Sequence[int]) -> "About":
+        """The same of a script with others."""
+        ...
 
     def said(self, action: int) -> Said:
         """What an action is."""
@@ -233,6 +243,15 @@ class Call(Protocol):
         ...
 
 
+class Pattern(Protocol):
+    """A plan for all numbers of which the same holds."""
+
+    def at(self, given: Sequence[int]) -> Call | None:
+        """What does it where the numbers that are given are these; None if something else holds of
+        them."""
+        ...
+
+
 class Host(Protocol):
     """The threads and the memory that kernels use."""
 
@@ -247,6 +266,10 @@ class Host(Protocol):
 
     def program(self, plan: Plan) -> Call:
         """What does a plan."""
+        ...
+
+    def pattern(self, plan: Plan, tape: Tape) -> Pattern:
+        """What does a plan whose numbers are on a tape, where those that are given are others."""
         ...
 
     def pack(self, alive: Iterable[tuple[int, int, int]]) -> tuple[list[int], int]:

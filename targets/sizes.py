@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..ir.dims import Atom, Dim, Size, Symbol, ceil_div, evaluate, maximum, minimum
+from .tape import greatest, least
 
 
 class Numbers(dict[Size, int]):
@@ -40,4 +41,8 @@ def _ceil_div(size: int, by: int) -> Size:
     return -(-size // by) if by > 0 else ceil_div(size, by)  # which refuses it
 
 
-_AS_NUMBERS: dict[Any, Callable[..., Any]] = {ceil_div: _ceil_div, maximum: max, minimum: min}
+_AS_NUMBERS: dict[Any, Callable[..., Any]] = {
+    ceil_div: _ceil_div,
+    maximum: greatest,
+    minimum: least,
+}

@@ -218,7 +218,7 @@ typedef struct brimstone_result {
     int64_t address;
     int64_t offset;
     int64_t bytes;
-    int32_t whole;
+    int64_t whole;
 } brimstone_result;
 
 /* What a program is. Address 0 is that of memory for as long as it runs, `arena` bytes; then come
@@ -340,5 +340,51 @@ typedef struct brimstone_interval {
 /* Set all offsets, multiples of 64, so that no two arrays share a byte while both are alive. How
  * many bytes all of them take together; -1 if they are too many, or too many to find out. */
 BRIMSTONE_API int64_t brimstone_pack(brimstone_interval *intervals, int64_t count);
+
+/* A line of a tape: a number, made of those of two lines before it; or what holds of these.
+ *
+ * given     the one of number `left`, of those that are given
+ * constant  `left` itself
+ * divide    rounded down, by more than 0
+ * pack      how many bytes `right` arrays take together, from number `left` on of those that the
+ *           tape has; where each of them begins is the number of one of the next lines */
+enum brimstone_sign {
+    BRIMSTONE_GIVEN,
+    BRIMSTONE_CONSTANT,
+    BRIMSTONE_ADD,
+    BRIMSTONE_SUBTRACT,
+    BRIMSTONE_MULTIPLY,
+    BRIMSTONE_DIVIDE,
+    BRIMSTONE_LEAST,
+    BRIMSTONE_GREATEST,
+    BRIMSTONE_LESS,
+    BRIMSTONE_AT_MOST,
+    BRIMSTONE_EQUAL,
+    BRIMSTONE_DIFFER,
+    BRIMSTONE_PACK
+};
+typedef struct brimstone_line {
+    int64_t kind;
+    int64_t left;
+    int64_t right;
+} brimstone_line;
+
+/* Arithmetic that was written down for some sizes; and a record of words of eight bytes that is made
+ * of its numbers, by the lines of each. Those words that are `pointers` are made the addresses of
+ * the words that they are the numbers of. The `bytes` of arrays are lines, too. */
+typedef struct brimstone_tape {
+    const brimstone_line *lines;
+    const brimstone_interval *intervals;
+    const int64_t *words;
+    const int64_t *pointers;
+    int64_t line_count;
+    int64_t word_count;
+    int64_t pointer_count;
+} brimstone_tape;
+
+/* Write the words that it makes of other sizes. BRIMSTONE_READY; or BRIMSTONE_FAILED if something
+ * does not hold of them, or a number is too large; or BRIMSTONE_NO_MEMORY. */
+BRIMSTONE_API int32_t brimstone_replay(const brimstone_tape *tape, const int64_t *given,
+                                       int64_t *words);
 
 #endif

@@ -14,6 +14,7 @@
 #include "record.hpp"
 #include "script.hpp"
 #include "stream.hpp"
+#include "tape.hpp"
 
 using brimstone::Array;
 using brimstone::SEEN;
@@ -269,11 +270,18 @@ int64_t brimstone_events(brimstone_event *events, int64_t most) {
     return static_cast<int64_t>(brimstone::take_events({events, static_cast<size_t>(most)}));
 }
 
-
 int64_t brimstone_pack(brimstone_interval *intervals, int64_t count) {
     try {
         return brimstone::pack({intervals, static_cast<size_t>(count)});
     } catch (const std::bad_alloc &) {
         return -1;
+    }
+}
+
+int32_t brimstone_replay(const brimstone_tape *tape, const int64_t *given, int64_t *words) {
+    try {
+        return brimstone::replay(*tape, given, words) ? BRIMSTONE_READY : BRIMSTONE_FAILED;
+    } catch (const std::bad_alloc &) {
+        return BRIMSTONE_NO_MEMORY;
     }
 }

@@ -4,6 +4,8 @@ Comes in: the ops that actions come from, as they are written. Goes out: names, 
 Never: a word that is put together before somebody asks.
 """
 
+from collections.abc import Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -51,6 +53,22 @@ class Actions:
         """The last action also is this op's, and reads and writes so many bytes more."""
         self._joined.setdefault(len(self._ops) - 1, []).append(op)
         self._bytes[-1] += bytes
+
+    @property
+    def numbers(self) -> list[int]:
+        """The bytes of each action, then what indices are."""
+        told = [number for each in self._indices.values() for both in each for number in both]
+        return [*self._bytes, *told]
+
+    def with_numbers(self, numbers: Sequence[int]) -> "Actions":
+        """The same actions, with the numbers of other sizes."""
+        made, given = Actions(self.name), iter(numbers)
+        made._ops, made._joined = self._ops, self._joined
+        made._bytes = [*islice(given, len(self._bytes))]
+        for action, (shape, sizes) in self._indices.items():
+            both = [tuple(islice(given, len(each))) for each in (shape, sizes)]
+            made._indices[action] = Indices(*both)
+        return made
 
     def said(self, action: int) -> Said:
         """What an action is; of several ops, the names of all."""

@@ -7,7 +7,7 @@ order in which `passes/bind_cpu` lists a kernel's arguments.
 """
 
 from collections.abc import Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from math import prod
 from typing import Any, NamedTuple
 
@@ -23,9 +23,6 @@ from ..script import ALIGNMENT, Launch
 from ..sizes import Numbers
 from .layouts import Layout
 from .load import FFI
-
-ROOMS_AT_MOST = 4096
-"""So many are remembered."""
 
 
 class Asked(NamedTuple):
@@ -62,8 +59,12 @@ class Kernel(NamedTuple):
         self, handed: Sequence[Layout], given: Mapping[Symbol, int]
     ) -> tuple[tuple[int, ...], int]:
         """Where in its scratch memory each part begins, and how much it is."""
-        found = [(each.symbol, _size(each, handed, given)) for each in self.asked]
-        return _room(self.scratch, tuple(found))
+        sizes = Numbers({each.symbol: _size(each, handed, given) for each in self.asked})
+        offsets, room = list[int](), 0
+        for count, dtype in self.scratch:
+            offsets.append(room)
+            room += -(-sizes[count] * dtype.itemsize // ALIGNMENT) * ALIGNMENT
+        return tuple(offsets), room
 
     def launch(
         self,
@@ -93,18 +94,6 @@ def _size(asked: Asked, handed: Sequence[Layout], given: Mapping[Symbol, int]) -
     if argument is None or axis is None:
         return given[symbol]
     return handed[argument].shape[axis]
-
-
-@lru_cache(ROOMS_AT_MOST)
-def _room(
-    scratch: Sequence[tuple[Size, DType]], found: Sequence[tuple[Symbol, int]]
-) -> tuple[tuple[int, ...], int]:
-    """The same by sizes alone, of which many are none of a batch."""
-    sizes, offsets, room = Numbers(dict(found)), list[int](), 0
-    for count, dtype in scratch:
-        offsets.append(room)
-        room += -(-sizes[count] * dtype.itemsize // ALIGNMENT) * ALIGNMENT
-    return tuple(offsets), room
 
 
 @cache

@@ -22,8 +22,9 @@ from ...passes.collector import collector_paused
 from ...passes.past_caches import has_lines
 from ..account import Memory as Taken
 from ..limits import Limit, check
-from ..script import Arrays, Call, Form, Host
+from ..script import Arrays, Call, Form, Host, Pattern, Plan
 from ..sizes import Numbers
+from ..tape import Tape, plain
 from ..target import dealt
 from .actions import PREPARE, Action, Actions, Memory, run
 from .ahead import ahead
@@ -42,6 +43,8 @@ Ready = Call | Callable[[Pieces, tuple[int, ...] | None], Any]
 """What runs a step on arrays; it gives back arrays, held together or each alone, or dealt."""
 PREPARED_AT_MOST = 64
 """For so many sizes a step is kept ready; then those are let go for which that was made first."""
+PATTERNS_AT_MOST = 8
+"""So many are tried for other sizes, the latest first."""
 LARGE = 8 << 20
 """Kernels with results of so many bytes have versions of their own."""
 LEVELS = 8
@@ -77,6 +80,7 @@ class Program:
         self._empty = [None] * (len(self.places) - len(func.arguments))
         self._names = [symbol.name for symbol in func.symbols]
         self._prepared: dict[tuple[int | None, ...], Ready] = {}
+        self._patterns: list[Pattern] = []
         self._latest: tuple[Mapping[str, int] | None, Any] = None, None
         self._foreseen = False
         self._lock = Lock()
@@ -127,8 +131,31 @@ class Program:
             if prepared is None:
                 if len(self._prepared) >= PREPARED_AT_MOST:
                     self._prepared.pop(next(iter(self._prepared)))
-                prepared = self._prepared[key] = Preparation(self, sizes).ready()
+                prepared = self._prepared[key] = self._at(key) or self._new(key)
         return prepared
+
+    def _at(self, sizes: Sequence[int]) -> Call | None:
+        """What runs the step where its symbols are these, by what was found out for others."""
+        for pattern in self._patterns:
+            made = pattern.at(sizes)
+            if made is not None:
+                return made
+        return None
+
+    def _new(self, sizes: Sequence[int]) -> Ready:
+        """The same, with all there is to find out."""
+        symbols, tape = self.module.main.symbols, Tape()
+        traced = {symbol: tape.given(size) for symbol, size in zip(symbols, sizes, strict=True)}
+        plan = Preparation(self, traced, tape).plan()
+        if plan is None:
+            preparation = Preparation(self, dict(zip(symbols, sizes, strict=True)))
+            return partial(self.play, preparation.block(self.module.main.body))
+        pattern = self.host.pattern(plan, tape)
+        self._patterns = [pattern, *self._patterns[: PATTERNS_AT_MOST - 1]]
+        made = pattern.at(sizes)
+        if made is None:
+            raise MemoryError("there is no memory for a program")
+        return made
 
     def _foresee(self, sizes: tuple[Any, ...]) -> None:
         """Have code made for what the step launches at other sizes, now that it runs again."""
@@ -142,24 +169,30 @@ class Program:
 
 
 class Preparation:
-    """What runs a program's blocks, where its symbols have certain sizes."""
+    """What runs a program's blocks, where its symbols have certain sizes, perhaps on a tape."""
 
-    def __init__(self, program: Program, sizes: Sizes) -> None:
-        self.program, self.sizes = program, sizes
+    def __init__(self, program: Program, sizes: Sizes, tape: Tape | None = None) -> None:
+        self.program, self.sizes, self.tape = program, sizes, tape
         self.host, self.module = program.host, program.module
         self.kernels: dict[Op, str] = {}
         self.numbers = Numbers(sizes)
         self.layouts = Layouts(self.numbers)
         self.flow = program.flows.at(self.numbers)
 
-    def ready(self) -> Ready:
-        """What runs the whole step, once there is code for the kernels that it launches."""
+    def plan(self) -> Plan | None:
+        """What the host does for the whole step, once there is code for the kernels that it
+        launches; None if Python has a part in it."""
         check(self.program.limits, self.numbers)
-        ops = self.flat(self.module.main.body)
-        self.program.code.make(self.launched(ops))
-        if is_whole(self):
-            return self.host.program(plan_of(self))
-        return partial(self.program.play, self._actions(ops))
+        self.program.code.make(self.launched(self.flat(self.module.main.body)))
+        return plan_of(self) if is_whole(self) else None
+
+    def pack(self, alive: Sequence[tuple[int, int, int]]) -> tuple[list[int], int]:
+        """Where to put arrays that are alive from one place to another one, and have so many
+        bytes; and how many bytes that takes."""
+        if self.tape is None:
+            return self.host.pack(alive)
+        now = [(begin, end, plain(bytes_)) for begin, end, bytes_ in alive]
+        return self.tape.pack(alive, self.host.pack(now))
 
     def block(self, block: Block) -> Actions:
         """What the ops of a block do, in order."""

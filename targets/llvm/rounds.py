@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...ir.values import AnyValue
 from ..script import Act, Kind, Loop, Move, Place
+from ..tape import greatest, key_of, least
 
 if TYPE_CHECKING:
     from .outline import Draft
@@ -75,8 +76,8 @@ class _Chains:
     def __init__(self, slots: list[int], places: list[Place], rounds: Rounds) -> None:
         self.slots, self.places = slots, places
         self.moves = {index: list[Move]() for index in rounds.loops}
-        self.bases: dict[Base | None, int] = {}
-        self.sums: dict[tuple[int, AnyValue, int], int] = {}
+        self.bases: dict[object, int] = {}
+        self.sums: dict[tuple[int, AnyValue, object], int] = {}
 
     def add(self, follower: Follower) -> None:
         """The moves of one slot."""
@@ -88,14 +89,15 @@ class _Chains:
         self.moves[last].append(Move(follower.slot, origin, follower.strides[last]))
 
     def _base(self, base: Base | None) -> int:
-        if base not in self.bases:
-            slot = self.bases[base] = self._new()
+        key = base and (base[0], key_of(base[1]))
+        if key not in self.bases:
+            slot = self.bases[key] = self._new()
             if base is not None:
                 self.places.append((slot, *base))
-        return self.bases[base]
+        return self.bases[key]
 
     def _sum(self, origin: int, index: AnyValue, stride: int) -> int:
-        key = origin, index, stride
+        key = origin, index, key_of(stride)
         if key not in self.sums:
             slot = self.sums[key] = self._new()
             self.moves[index].append(Move(slot, origin, stride))
@@ -110,7 +112,7 @@ def write_loop(writing: "Writing", draft: "Draft") -> None:
     """The body, once for each index."""
     op, (body,) = draft.op, draft.regions
     (index,) = op.body.arguments
-    trip = max(0, writing.preparation.numbers[op.trip])
+    trip = greatest(0, writing.preparation.numbers[op.trip])
     number = writing.rounds.add(index, trip, op.reverse, draft.slot)
     begin = writing.act(op, Act(Kind.LOOP, number, 0))
     work = _round(writing, body, trip)
@@ -143,7 +145,7 @@ def _round(writing: "Writing", body: "Sequence[Draft]", times: int) -> int:
     before, begin = writing.work, writing.position
     writing.work = 0
     writing.write(body)
-    work = min(writing.work + (writing.position - begin + 1) * LEAST, LARGEST)
+    work = least(writing.work + (writing.position - begin + 1) * LEAST, LARGEST)
     writing.work = before + times * work
     return work
 

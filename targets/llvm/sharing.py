@@ -14,6 +14,7 @@ from ...ir import tile
 from ...ir.func import Func
 from ...ir.tile import UnaryKind
 from ...ir.values import AnyValue, Op
+from ..tape import greatest, least
 
 LEAST = 1 << 18
 """A chunk is as much work as to read and write so many bytes, or more."""
@@ -93,7 +94,7 @@ def cut(work: int, grid: Sequence[int], threads: int, each: int = CHUNKS) -> tup
     many bytes: at most so many for `each` thread."""
     if threads == 1 or prod(grid) < 2:
         return 0, 1
-    wanted = min(work // LEAST, threads * each)
+    wanted = least(work // LEAST, threads * each)
     enough = [axis for axis, count in enumerate(grid) if count >= wanted]
     axis = enough[0] if enough else grid.index(max(grid))
-    return axis, max(1, min(wanted, grid[axis]))
+    return axis, greatest(1, least(wanted, grid[axis]))

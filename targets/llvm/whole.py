@@ -16,6 +16,7 @@ from ...ir.types import Scalar
 from ...ir.values import AnyValue, Op
 from ...passes.touched import touched
 from ..script import Form, NoMemory, Number, Plan, Result
+from ..tape import least, plain
 from .flow import Flow
 from .native import SIMPLE, is_native
 from .outline import ARENA, Outline
@@ -59,7 +60,7 @@ def plan_of(preparation: "Preparation") -> Plan:
     replaced = preparation.program.replaced
     made = [written.bytes(value) for value in outline.made]
     if sum(made, written.arena) > MOST:
-        raise NoMemory(sum(made, written.arena))
+        raise NoMemory(plain(sum(made, written.arena)))
     behind = dict(zip(replaced, count(1 + len(func.arguments) + len(made)), strict=False))
     return Plan(
         script=written.script,
@@ -70,7 +71,7 @@ def plan_of(preparation: "Preparation") -> Plan:
         replaced=replaced,
         results=[_result(written, value, behind) for value in func.results],
         arena=written.arena,
-        work=min(written.work, LARGEST),
+        work=least(written.work, LARGEST),
         held=written.held,
     )
 

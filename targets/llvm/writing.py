@@ -1,9 +1,10 @@
 """What becomes of ops of a step that the native core does in one call.
 
-Comes in: an `Outline` of them, where sizes are known. Goes out: a `Writing`: a script with its
-slots, and what Python does before and after it. Arrays that nobody sees afterwards lie in the
-arena, and those that are not alive at once may lie in the same place.
-Never: what does not depend on sizes; that the outline says, once for all of them.
+Comes in: an `Outline` of them, where sizes are known, perhaps on a tape. Goes out: a `Writing`: a
+script with its slots, and what Python does before and after it. Arrays that nobody sees afterwards
+lie in the arena, and those that are not alive at once may lie in the same place.
+Never: what does not depend on sizes; that the outline says, once for all of them. Nor a number that
+is computed by anything but arithmetic: of one on a tape, nothing else is known.
 """
 
 from collections.abc import Callable, Iterable
@@ -18,6 +19,7 @@ from ...ir.types import Scalar
 from ...ir.values import AnyValue, Op
 from ...passes.touched import PARTS, owner_of
 from ..script import Act, Kind, NoMemory, Place, Script
+from ..tape import plain
 from .about import Actions, Indices
 from .actions import Memory
 from .outline import ARENA, Draft, Outline
@@ -57,7 +59,7 @@ class Writing:
         if not arrays:
             return {}, 0
         alive = [(*lives, self.bytes(array)) for array, lives in arrays.items()]
-        offsets, total = self.preparation.host.pack(alive)
+        offsets, total = self.preparation.pack(alive)
         return dict(zip(arrays, offsets, strict=True)), total
 
     def _sized(self) -> list[int]:
@@ -107,7 +109,7 @@ class Writing:
         """How many an array has."""
         bytes_ = self.preparation.layout(value).bytes
         if bytes_ > MOST:
-            raise NoMemory(bytes_)
+            raise NoMemory(plain(bytes_))
         return bytes_
 
     def _view(self, op: step.View) -> Callable[[Memory], None]:

@@ -4,68 +4,12 @@ from typing import Any
 
 import pytest
 
-import brimstone as bs
-from brimstone.ir.func import Module
-from brimstone.runtime.host import Host, shared_host
-from brimstone.runtime.steps import generalised, prepare
-from brimstone.targets.llvm.code import Code
 from brimstone.targets.llvm.outline import outline_of
-from brimstone.targets.llvm.program import Preparation, Program
-from brimstone.targets.llvm.road import compile_step
+from brimstone.targets.llvm.program import Preparation
 from brimstone.targets.llvm.whole import is_whole, plan_of
-from kit.texts import read
+from kit.sized import attention, general, prepared, program
 
-STEP = """
-func @f<n: 0..64, m: 0..64>(%x: array<[n, m], f32>, %k: array<[n, 1], i64>, %p: array<[], bool>)
-    -> (array<[n, m], f32>, array<[], i64>) {
-  %y = step.allocate : array<[n, m], f32>
-  %more = step.allocate : array<[2*n, m], f32>
-  step.inside %x, %k {by = "f", axes = [0]}
-  %size = step.dim %x {axis = 1} : scalar<i64>
-  %told = step.allocate : array<[], i64>
-  step.store %size, %told
-  step.fill %more {value = 2.0}
-  %half = step.view %more {offset = n*m, shape = [n, m]} : array<[n, m], f32>
-  step.when {size = n, at_least = 8} () {
-    step.copy %half, %y
-    yield
-  } () {
-    step.fill %y {value = 3.0}
-    yield
-  }
-  step.loop {trip = n} (%i: scalar<i64>) {
-    %from = step.row %half, %i : array<[m], f32>
-    %to = step.row %y, %i : array<[m], f32>
-    step.branch %p () {
-      step.copy %from, %to
-      yield
-    } () {
-      yield
-    }
-    yield
-  }
-  step.free %more
-  return %y, %told
-}
-"""
 SIZES = [(n, m) for n in (0, 1, 7, 8, 9, 64) for m in (0, 1, 5, 64)]
-
-
-def program() -> Program:
-    return Program(read(STEP), Code(read(STEP), {}), shared_host())
-
-
-def general(function: Any) -> Program:
-    """A function of arrays with as many columns, of any sizes."""
-    with bs.device("cpu"):
-        func = bs.jit(function).lower(bs.zeros((9, 32)), bs.zeros((8, 32))).ir.main
-    return compile_step(prepare(Module([generalised(func, ()).func])), Host(2))
-
-
-def prepared(step: Program, sizes: tuple[int, ...]) -> Preparation:
-    made = Preparation(step, dict(zip(step.module.main.symbols, sizes, strict=True)))
-    step.code.make(made.launched(made.flat(step.module.main.body)))
-    return made
 
 
 def planned(preparation: Preparation) -> Any:
@@ -98,12 +42,6 @@ def test_parts_of_a_step_share_theirs_too() -> None:
     found = [outline_of(each.flow, each.flat(step.module.main.body)[:3]) for each in (few, fewer)]
     assert found[0] is found[1]
     assert outline_of(many.flow, many.flat(step.module.main.body)[:3]) is not found[0]
-
-
-def attention(q: Any, k: Any) -> Any:
-    """Products and rows: packed, shared by threads, and launched together, as sizes are."""
-    weights = bs.softmax(q @ k.mT, axis=-1)
-    return weights @ k, bs.sum(weights, axis=0)
 
 
 @pytest.mark.parametrize("latest", [(2, 3), (1, 1), (7, 64), (64, 7), (257, 300), (600, 600)])
