@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any
 
 from ..targets.script import About, Failure, Form, Plan, Said
-from ..targets.tape import Tape
+from ..targets.tape import Tape, plain
 from .calls import Call, Fresh
 from .native import State, core, ffi
 from .records import plan_words
@@ -24,12 +24,14 @@ class Pattern:
     the shapes of results, and what there is to say of actions."""
 
     def __init__(self, streams: Streams, plan: Plan, tape: Tape) -> None:
-        self._streams, self._plan = streams, plan
-        words = plan_words(plan)
-        new = plan.inputs + len(plan.made)
-        self._results = [(each.form, each.address <= new) for each in plan.results]
+        words, new = plan_words(plan), plan.inputs + len(plan.made)
+        self._streams, self._code = streams, plan.held
+        self._results = [(*_kind_of(each.form), each.address <= new) for each in plan.results]
         self._shapes = words.rows([each.form.shape for each in plan.results])
-        self._told = words.add(plan.script.about.numbers if plan.script.about else [])
+        about = plan.script.about
+        numbers = list[int]() if about is None else [*about.numbers]
+        self._about = about and about.with_numbers([*map(plain, numbers)])  # which holds no tape
+        self._told = words.add(numbers)
         self._count = len(words.words)
         lines = [*map(tape.line_of, words.words)]
         self._held = (
@@ -48,9 +50,9 @@ class Pattern:
         numbers: Any = ffi.new("int64_t[]", given)
         if core().brimstone_replay(self._tape, numbers, memory) != State.READY:
             return None
-        about = self._plan.script.about
+        about = self._about
         told = about and _Told(about, memory, self._told, self._count - self._told)
-        held = memory, known(memory, told), self._plan.held
+        held = memory, known(memory, told), self._code
         record: Any = ffi.cast("brimstone_plan *", memory)
         return Call(self._streams, record, self._fresh(memory), held)
 
@@ -59,11 +61,10 @@ class Pattern:
         given away in turn, as the state of a training is: then nothing is there to drop."""
         sizes = _numbers(memory + self._shapes, self._told - self._shapes)
         made, begin = list[Fresh](), 0
-        for form, is_new in self._results:
-            end = begin + len(form.shape)
-            known = Form(tuple(sizes[begin:end]), form.storage)
-            made.append(Fresh(known, known.size if is_new else 0))
-            begin = end
+        for rank, storage, is_new in self._results:
+            form = Form(tuple(sizes[begin : begin + rank]), storage)
+            made.append(Fresh(form, form.size if is_new else 0))
+            begin += rank
         return made
 
 
@@ -73,12 +74,8 @@ class _Told:
     __slots__ = ("__weakref__", "_about", "_memory", "_words", "name")
 
     def __init__(self, about: About, memory: Any, begin: int, count: int) -> None:
-        self.name, self._about, self._memory, self._words = (
-            about.name,
-            about,
-            memory,
-            (begin, count),
-        )
+        self.name, self._about = about.name, about
+        self._memory, self._words = memory, (begin, count)
 
     @property
     def numbers(self) -> Sequence[int]:
@@ -97,6 +94,11 @@ class _Told:
     def failed(self, failure: Failure) -> Exception:
         """The error where an action could not be done."""
         return self.with_numbers(self.numbers).failed(failure)
+
+
+def _kind_of(form: Form) -> tuple[int, Any]:
+    """What of a form is the same for all sizes: its rank, and its dtype."""
+    return len(form.shape), form.storage
 
 
 def _listed(type_: str, words: Iterable[int]) -> Any:
