@@ -25,11 +25,11 @@ def is_interior(func: Func, binding: Binding, checks: Sequence[Check]) -> AnyVal
     """Whether all checks hold for a program."""
     emitter, axis = binding.emitter, len(binding.ranges.grid) - 1
     steps = [_step(binding, check, axis) for check in checks]
-    moving = [(check, step) for check, step in zip(checks, steps, strict=True) if step]
-    ends = [_end(func, binding, check, step) for check, step in moving]
-    steady = [check for check, step in zip(checks, steps, strict=True) if step == 0]
-    if not ends or None in steps:
+    if None in steps or not any(steps):
         return all_hold(binding, checks)
+    found = [*zip(checks, steps, strict=True)]
+    ends = [_end(func, binding, check, step) for check, step in found if step]
+    steady = [check for check, step in found if not step]
     end = emitter.value(_least(binding, ends))
     if steady:
         end = emitter.emit(loop.Select, all_hold(binding, steady), end, emitter.number(0))

@@ -1,8 +1,8 @@
 """Exponentials, and the hyperbolic functions that they make.
 
 Comes in: a term of f32 or f64. Goes out: the function of it.
-Never: a number beyond the largest on the way to one below it; nor the other way round: what is a
-denormal is rounded once, where it becomes one.
+Never: a number beyond the largest on the way to one below it, but beside 1; nor the other way
+round: what is a denormal is rounded once, where it becomes one.
 """
 
 from collections.abc import Mapping, Sequence

@@ -144,12 +144,10 @@ class Program:
 
     def _new(self, sizes: Sequence[int]) -> Ready:
         """The same, with all there is to find out."""
-        symbols, tape = self.module.main.symbols, Tape()
-        traced = {symbol: tape.given(size) for symbol, size in zip(symbols, sizes, strict=True)}
-        plan = Preparation(self, traced, tape).plan()
+        tape = Tape()
+        plan = self._prepare(sizes, tape).plan()
         if plan is None:
-            preparation = Preparation(self, dict(zip(symbols, sizes, strict=True)))
-            return partial(self.play, preparation.block(self.module.main.body))
+            return partial(self.play, self._prepare(sizes).block(self.module.main.body))
         pattern = self.host.pattern(plan, tape)
         self._patterns = [pattern, *self._patterns[: PATTERNS_AT_MOST - 1]]
         made = pattern.at(sizes)
@@ -157,12 +155,15 @@ class Program:
             raise MemoryError("there is no memory for a program")
         return made
 
+    def _prepare(self, sizes: Sequence[int], tape: Tape | None = None) -> "Preparation":
+        """What is known of the step where its symbols are these, which a tape may be given."""
+        given = sizes if tape is None else [*map(tape.given, sizes)]
+        return Preparation(self, dict(zip(self.module.main.symbols, given, strict=True)), tape)
+
     def _foresee(self, sizes: tuple[Any, ...]) -> None:
         """Have code made for what the step launches at other sizes, now that it runs again."""
         self._foreseen = True
-        symbols = self.module.main.symbols
-        preparation = Preparation(self, dict(zip(symbols, sizes, strict=True)))
-        foreseen = [*dict.fromkeys(preparation.foreseen(self.module.main.body))]
+        foreseen = [*dict.fromkeys(self._prepare(sizes).foreseen(self.module.main.body))]
         foreseen.sort(key=lambda each: bool(each.past_caches))  # sizes change by little first
         if len(foreseen) >= WORTH_FORESEEING:
             ahead().add(self.code, foreseen)

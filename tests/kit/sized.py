@@ -73,8 +73,6 @@ def general(function: Any) -> Program:
 
 def prepared(step: Program, sizes: Sequence[int], tape: Tape | None = None) -> Preparation:
     """What is known of a step at some sizes, which a tape may be given."""
-    symbols = step.module.main.symbols
-    given = sizes if tape is None else [tape.given(size) for size in sizes]
-    made = Preparation(step, dict(zip(symbols, given, strict=True)), tape)
+    made = step._prepare(sizes, tape)
     step.code.make(made.launched(made.flat(step.module.main.body)))
     return made
