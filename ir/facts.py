@@ -1,13 +1,13 @@
 """What is certain about dims: a `True` is proved, a `False` only means that no proof was found.
 
-Comes in: dims, and assumptions about them (`at_most`, `equal`, `divides`).
-Goes out: answers that hold for all sizes within the symbols' bounds that meet the assumptions.
-Never: a guess, or a search without an end. A claim, asked or assumed, says that polynomials are
-never negative. Where the bounds of its terms do not show it of one, a step leads to others of which
-it must be shown: bounds stand for an atom, or what was assumed is subtracted.
+Comes in: dims, assumptions about them (`at_most`, `equal`, `divides`), examples of sizes. Goes out:
+answers for all sizes within the symbols' bounds that meet the assumptions. Never: a guess, or a
+search without an end. A claim says that polynomials are never negative. Where the bounds of its
+terms do not show it of one, nor an example the contrary, a step leads to others of which it must be
+shown: bounds stand for an atom, or what was assumed is subtracted.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from math import gcd
 
@@ -17,6 +17,7 @@ from .dims import Atom, Polynomial, Size, Symbol, ceil_div, maximum, terms_of
 MAX_VISITS, MAX_STEPS, MAX_FACTORS, MAX_LETTERS = 64, 8, 32, 256
 
 Claim = tuple[Polynomial, ...]
+Example = Callable[[Polynomial], int]  # its value at certain sizes
 
 
 def at_most(small: Size, large: Size) -> Claim:
@@ -37,8 +38,8 @@ def divides(factor: int, dim: Size) -> Claim:
 class Facts:
     """Everything that assumptions and the bounds of symbols say about dims."""
 
-    def __init__(self, assumptions: Iterable[Claim] = ()) -> None:
-        self._known = tuple(chain.from_iterable(assumptions))
+    def __init__(self, assumptions: Iterable[Claim] = (), examples: Iterable[Example] = ()) -> None:
+        self._known, self._examples = tuple(chain.from_iterable(assumptions)), [*examples]
 
     def at_most(self, small: Size, large: Size) -> bool:
         """Whether `small <= large` is certain."""
@@ -70,10 +71,9 @@ class Facts:
         if terms.bounds()[0] >= 0:
             return True
         key = frozenset(terms.items())
-        worth = key not in seen and sum(map(len, terms)) <= MAX_FACTORS
-        if worth and steps and len(seen) < MAX_VISITS:
-            seen[key] = False
-            ways = self._ways(terms)
+        worth = steps and key not in seen and sum(map(len, terms)) <= MAX_FACTORS
+        if worth and len(seen) < MAX_VISITS and all(at(terms) >= 0 for at in self._examples):
+            ways, seen[key] = self._ways(terms), False
             seen[key] = any(all(self._reach(each, seen, steps - 1) for each in way) for way in ways)
         return seen.get(key, False)
 

@@ -14,6 +14,7 @@ from ..ir.facts import Claim, Facts, at_most
 from ..ir.func import Func
 from ..ir.tile import BinaryKind
 from ..ir.values import AnyValue, Block
+from .examples import some_examples
 
 FARTHEST = 1 << 62
 """As large as a size may be of which nothing is known."""
@@ -32,7 +33,9 @@ class Ranges:
         self.turns: dict[AnyValue, Symbol] = {}
         self.programs: dict[int, Symbol] = {}
         self.claims: list[Claim] = []
-        self.bounds: dict[Symbol, tuple[Claim, Size]] = {}
+        self.counts: dict[Symbol, Size] = {}
+        self.bounds: dict[Symbol, Claim] = {}
+        self.examples = some_examples(self.counts)
         self.proofs: dict[tuple[Size, Size], bool] = {}
         self.symbols = 0
 
@@ -45,7 +48,9 @@ class Ranges:
 
     def _prove(self, small: Size, large: Size) -> bool:
         try:
-            return Facts([*self.claims, *self._inside(small, large)]).at_most(small, large)
+            assumed = [*self.claims, *self._inside(small, large)]
+            examples = [each for each in self.examples if each.meets(assumed)]
+            return Facts(assumed, examples).at_most(small, large)
         except DimError:
             return False
 
@@ -56,8 +61,8 @@ class Ranges:
         while pending:
             turn = pending.pop()
             if turn in self.bounds and turn not in found:
-                found[turn], count = self.bounds[turn]
-                pending += symbols(count)
+                found[turn] = self.bounds[turn]
+                pending += symbols(self.counts[turn])
         return [*found.values()]
 
     def of(self, value: AnyValue) -> Size | None:
@@ -108,7 +113,7 @@ class Ranges:
             return None
         turn = self.turns[value] = self._symbol()
         count = ceil_div(upper - lower, step)
-        self.bounds[turn] = at_most(turn + 1, count), count
+        self.counts[turn], self.bounds[turn] = count, at_most(turn + 1, count)
         return lower + step * turn
 
     def _computed(self, op: Any) -> Size | None:
@@ -129,6 +134,7 @@ class Ranges:
     def _program(self, axis: int) -> Size:
         if axis not in self.programs:
             symbol = self.programs[axis] = self._symbol()
+            self.counts[symbol] = self.grid[axis]
             self.claims.append(at_most(symbol + 1, self.grid[axis]))
         return self.programs[axis]
 

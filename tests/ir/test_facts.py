@@ -10,15 +10,17 @@ import pytest
 
 from brimstone.ir.dims import (
     DimError,
+    Polynomial,
     Size,
     Symbol,
     ceil_div,
+    evaluate,
     floor_div,
     interval,
     maximum,
     minimum,
 )
-from brimstone.ir.facts import Claim, Facts, at_most, divides, equal
+from brimstone.ir.facts import Claim, Example, Facts, at_most, divides, equal
 
 # The sizes in the tables: n, i, j, u, v are any; m and s are at least 1; k is a multiple of 16.
 NAMES: dict[str, Any] = {
@@ -257,6 +259,19 @@ class World:
         return at_most(left, right), (one <= two for one, two in both)
 
     def facts(self, count: int) -> tuple[Facts, list[bool]]:
+        """What up to `count` assumptions say, and where all of them hold."""
+        assumptions, holds = self.assumptions(count)
+        return Facts(assumptions), holds
+
+    def examples(self, holds: Sequence[bool]) -> list[Example]:
+        """Some of the sizes that the symbols may have where `holds` says so."""
+        symbols = [symbol for symbol, _ in self.leaves[:3] if isinstance(symbol, Symbol)]
+        worlds = list(zip(*[values for _, values in self.leaves[:3]], strict=True))
+        some = self.draw.sample(list(itertools.compress(worlds, holds)), min(sum(holds), 4))
+        known = [dict(zip(symbols, sizes, strict=True)) for sizes in some]
+        return [lambda terms, sizes=sizes: evaluate(terms.size(), sizes) for sizes in known]
+
+    def assumptions(self, count: int) -> tuple[list[Claim], list[bool]]:
         """Up to `count` assumptions that can hold together, and where all of them do."""
         assumptions: list[Claim] = []
         holds = [True] * len(self.leaves[0][1])
@@ -265,7 +280,7 @@ class World:
             if any(both):
                 assumptions.append(assumption)
                 holds = both
-        return Facts(assumptions), holds
+        return assumptions, holds
 
 
 OPERATIONS: list[tuple[Callable[..., Size], Callable[[int, int], int]]] = [
@@ -301,6 +316,38 @@ def check_relations(
     for name, (proved, true) in answers.items():
         assert true or not proved, f"{name}: {pair}, {factor}"
     return sum(proved for proved, _ in answers.values())
+
+
+def test_what_an_example_refutes_is_not_searched() -> None:
+    n, asked = Symbol("n"), list[int]()
+
+    def negative(terms: Polynomial) -> int:
+        asked.append(len(terms))
+        return -1
+
+    claim = n, 4 * ceil_div(n, 4)
+    assert Facts().at_most(*claim)
+    assert not Facts((), [negative]).at_most(*claim)
+    assert asked == [2]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_examples_take_no_proof_away(seed: int) -> None:
+    draw = random.Random(seed)
+    proved = 0
+    for _ in range(100):
+        world = World(draw)
+        assumptions, holds = world.assumptions(draw.choice([0, 1, 2, 3]))
+        plain, some = Facts(assumptions), Facts(assumptions, world.examples(holds))
+        for _ in range(3):
+            left, lefts = world.size(draw.choice([1, 2, 3]))
+            right, rights = world.size(draw.choice([1, 2, 3]))
+            both = itertools.compress(zip(lefts, rights, strict=True), holds)
+            found = some.at_most(left, right)
+            assert found or not plain.at_most(left, right), f"{left} <= {right}"
+            assert not found or all(one <= two for one, two in both), f"{left} <= {right}"
+            proved += found
+    assert proved > 50
 
 
 @pytest.mark.parametrize("seed", range(8))
