@@ -17,11 +17,12 @@ from ...passes.past_caches import past_caches
 from ...passes.tiling import tile
 from ..account import Account, make_account
 from ..script import Host
+from .descent import fused
 from .lower import lower
 from .machines import host as processor
 from .printer import print_llvm
 from .program import past_caches_from
-from .road import compile_step, fused
+from .road import compile_step, is_apart
 from .schedules import chooser
 from .writer import Refused as NoInstruction
 
@@ -29,7 +30,7 @@ from .writer import Refused as NoInstruction
 def account(module: Module, names: Sequence[str], host: Host) -> Account:
     """What `compile_step` makes of a module, in words; `names` are those of its arguments."""
     program = compile_step(module, host)
-    parts = fused(module)
+    parts = fused(module, apart=is_apart())
     tiled = tile(parts.module, chooser(processor()))
     funcs = {name: tiled.module[name] for name in tiled.kernels}
     alike = {name: named_by_meaning(func) for name, func in funcs.items()}

@@ -78,7 +78,7 @@ def _host(preparation: "Preparation", op: step.Host) -> Action:
 def _interpreted(preparation: "Preparation", op: step.Launch) -> Action:
     """The launch of a kernel that is still tensors."""
     places = [preparation.place(value) for value in (*op.reads, *op.writes)]
-    split, module, sizes = len(op.reads), preparation.module, preparation.sizes
+    split, module, sizes = len(op.reads), preparation.program.code.module, preparation.sizes
 
     def act(memory: Memory) -> None:
         arrays = [memory[place] for place in places]

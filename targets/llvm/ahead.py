@@ -1,7 +1,7 @@
 """Code that a step would want at other sizes, made beside it while it runs at these.
 
-Comes in: the `Code` of a step that has run more than once, and which of its kernels no size has
-asked for. Goes out: nothing; the code is there when they are launched, or will be made then.
+Comes in: what makes code for a step that has run more than once, of kernels that no size has asked
+for. Goes out: nothing; the code is there when they are launched, or will be made then.
 Never: a compiler in this process, which its caller would feel: helpers compile. Nor a wait at the
 end of the process, or in a fork of it.
 """
@@ -9,13 +9,12 @@ end of the process, or in a fork of it.
 import atexit
 import os
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import chain
 from threading import Event, Lock, Thread
 from time import perf_counter
 
-from .code import Code, Foreseen
 from .workers import workers
 
 BEFORE = 10.0
@@ -27,20 +26,24 @@ a core and its caches with the helper, and waits for Python's lock where a part 
 steps, 1 does."""
 
 
+Task = Callable[[], Iterable[None] | None]
+"""Something to do, at once or part by part."""
+
+
 class Ahead:
     """What is to be made, and the thread that has it made, which ends when nothing is left."""
 
     def __init__(self) -> None:
         self._workers = workers()
-        self._left = deque[tuple[Code, Foreseen]]()
+        self._left = deque[Task]()
         self._lock = Lock()
         self._thread: Thread | None = None
         self._ended = Event()
 
-    def add(self, code: Code, kernels: Sequence[Foreseen]) -> None:
-        """Have these made, one after the other."""
+    def add(self, tasks: Sequence[Task]) -> None:
+        """Have these done, one after the other."""
         with self._lock:
-            self._left += [(code, each) for each in kernels]
+            self._left += tasks
             if self._left and self._thread is None and not self._ended.is_set():
                 self._thread = Thread(target=self._make, name="brimstone ahead", daemon=True)
                 self._thread.start()
@@ -62,13 +65,12 @@ class Ahead:
         pause = self._ended.wait
         pause(BEFORE)
         while (task := self._next()) is not None:
-            code, kernel = task
             began = perf_counter()
-            for _ in chain(code.make_ahead(kernel), [None]):
+            for _ in chain(task() or (), [None]):
                 pause(REST * (perf_counter() - began))
                 began = perf_counter()
 
-    def _next(self) -> tuple[Code, Foreseen] | None:
+    def _next(self) -> Task | None:
         with self._lock:
             if self._left and not self._ended.is_set():
                 return self._left.popleft()

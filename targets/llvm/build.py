@@ -1,12 +1,12 @@
 """Kernels of tiles as functions to call.
 
-Comes in: funcs of the tile floor, under the names of their code. Goes out: for each its function,
-with machine code from the cache where it has it, or the reason why there is none.
-Never: a kernel that is lowered, compiled or stored twice.
+Comes in: what gives funcs of the tile floor, under the names of their code. Goes out: for each its
+function, with machine code from the cache where it has it, or the reason why there is none.
+Never: a kernel that is lowered, compiled or stored twice; nor one asked for that has code.
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -22,9 +22,10 @@ from .naming import text_of
 
 PACKAGE = Path(__file__).parents[2]
 SOURCES = ("ir", "passes", "targets")
+Funcs = Mapping[str, Callable[[], Func]]
 
 
-def build(funcs: Mapping[str, Func], cache: Cache | None = None) -> dict[str, Any]:
+def build(funcs: Funcs, cache: Cache | None = None) -> dict[str, Any]:
     """For each kernel its function, or the `IRError` that says why it has none."""
     machine, cache = host(), cache or default_cache()
     keys = {name: key_of(f"{name} {sources()}", machine) for name in funcs}
@@ -33,14 +34,14 @@ def build(funcs: Mapping[str, Func], cache: Cache | None = None) -> dict[str, An
     refused: dict[str, Any] = {}
     for name, made in zip(missing, compiled(funcs, missing, machine), strict=True):
         if isinstance(made, CompileError):
-            refused[name] = why_not(funcs[name], name, str(made))
+            refused[name] = why_not(funcs[name](), name, str(made))
         else:
             cache.put(keys[name], made)
             objects[name] = made
     return refused | (linked(objects, missing, funcs) if objects else {})
 
 
-def object_ahead(func: Func, name: str, cache: Cache | None = None) -> bytes | None:
+def object_ahead(func: Callable[[], Func], name: str, cache: Cache | None = None) -> bytes | None:
     """The object of a kernel that nobody waits for: from the cache, or of a helper that has nothing
     else to do; None if there is none of either, or it is refused."""
     machine, cache = host(), (cache or default_cache()).unheard()
@@ -50,22 +51,20 @@ def object_ahead(func: Func, name: str, cache: Cache | None = None) -> bytes | N
         return found
     from .workers import workers
 
-    made = workers().compile_ahead(text_of(func, name), machine)
+    made = workers().compile_ahead(text_of(func(), name), machine)
     if not isinstance(made, bytes):
         return None
     cache.put(key, made)
     return made
 
 
-def compiled(
-    funcs: Mapping[str, Func], names: Sequence[str], machine: CPU
-) -> Sequence[bytes | CompileError]:
+def compiled(funcs: Funcs, names: Sequence[str], machine: CPU) -> Sequence[bytes | CompileError]:
     """The objects of kernels, or why there are none; what makes them is loaded only now."""
     if not names:
         return []
     from .workers import workers
 
-    return workers().compile([text_of(funcs[name], name) for name in names], machine)
+    return workers().compile([text_of(funcs[name](), name) for name in names], machine)
 
 
 def why_not(func: Func, name: str, message: str) -> IRError:
@@ -75,15 +74,13 @@ def why_not(func: Func, name: str, message: str) -> IRError:
     return reason(func, name, message)
 
 
-def linked(
-    objects: Mapping[str, bytes], compiled: Iterable[str], funcs: Mapping[str, Func]
-) -> dict[str, Any]:
+def linked(objects: Mapping[str, bytes], compiled: Iterable[str], funcs: Funcs) -> dict[str, Any]:
     """The functions in objects, of which some were compiled just now."""
     try:
         return dict(load([*objects.values()], [*objects]))
     except RuntimeError as problem:  # something is called that is not there
         name = next(iter([*compiled, *objects]))
-        raise why_not(funcs[name], name, str(problem)) from problem
+        raise why_not(funcs[name](), name, str(problem)) from problem
 
 
 @cache

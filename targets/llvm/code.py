@@ -1,14 +1,16 @@
 """Machine code of the kernels of a step, made when they are about to be launched.
 
-Comes in: a module with kernels of the tile floor, and the names of those that are wanted. Goes out:
-`Kernel`s. Kernels that do the same are one, whatever step they are of and whatever their sizes and
-values are called; what any process of this user has compiled is found on disk.
+Comes in: a module with kernels of the tile floor, or what is known of them, and the names of those
+that are wanted. Goes out: `Kernel`s. Kernels that do the same are one, whatever step they are of
+and whatever their sizes and values are called; what any process of this user has compiled is found
+on disk.
 Never: a kernel lowered or compiled that nobody launches, before the step runs again: only then are
 those made, by helpers, that other sizes launch.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -20,10 +22,9 @@ from ...passes.forks import held_across_forks
 from ...passes.past_caches import past_caches, through_caches
 from ..notes import NOTES
 from .build import build, object_ahead
+from .heads import Head
 from .kernel import Kernel
 from .load import load
-from .naming import name_of
-from .sharing import chunks_of, effort_of
 
 KNOWN_AT_MOST = 4096
 _KNOWN: dict[str, Any] = {}
@@ -39,40 +40,73 @@ class Foreseen(NamedTuple):
     past_caches: tuple[int, ...] = ()
 
 
-class Code:
-    """The kernels of a module; `refused` gives the reasons for those that stay what they are."""
+class Version(NamedTuple):
+    """The version of a kernel for these arguments as large results, `past` the caches or not."""
 
-    def __init__(self, module: Module, refused: Mapping[str, str]) -> None:
+    past: bool
+    of: str
+    arguments: tuple[int, ...]
+
+
+class Code:
+    """The kernels of a step; `refused` gives the reasons for those that stay what they are.
+
+    Of some, `heads` has all that a launch asks for, and `versions` the names of others; the step is
+    `lowered` where there is more to know. `is_news` says that not all of it was given.
+    """
+
+    def __init__(
+        self,
+        lowered: Callable[[], Module],
+        refused: Mapping[str, str],
+        heads: Mapping[str, Head] | None = None,
+        versions: Mapping[Version, str] | None = None,
+    ) -> None:
         self.refused = dict(refused)
-        self._funcs = {func.name: func for func in module if _of_tiles(func)}
+        self.heads, self.versions = dict(heads or {}), dict(versions or {})
+        self.is_news = heads is None
+        self._lowered = lowered
+        self._funcs: dict[str, Func] = {}
         self._kernels: dict[str, Kernel] = {}
-        self._versions: dict[tuple[bool, str, tuple[int, ...]], Func | None] = {}
+
+    @property
+    def module(self) -> Module:
+        """The step, with the bodies of its kernels."""
+        return self._lowered()
 
     def get(self, name: str) -> Kernel | None:
         """The kernel of that name; None if it has no code."""
         return self._kernels.get(name)
 
     def func(self, name: str) -> Func:
-        """A kernel as tiles."""
+        """A kernel as tiles, or the version of one."""
+        if name not in self._funcs:
+            asked = next((each for each, made in [*self.versions.items()] if made == name), None)
+            made = self.module[name] if asked is None else self._version(asked)
+            assert made is not None
+            self._funcs[name] = made
         return self._funcs[name]
 
-    def past_caches(self, name: str, arguments: tuple[int, ...]) -> Func | None:
-        """The version of a kernel which writes these past the caches; None if there is none."""
-        return self._version(True, name, arguments)
+    def past_caches(self, name: str, arguments: tuple[int, ...]) -> str:
+        """The version of a kernel which writes these past the caches; empty if there is none."""
+        return self._named(Version(True, name, arguments))
 
-    def through_caches(self, name: str, arguments: tuple[int, ...]) -> Func | None:
-        """The version for these as large results that caches may hold; None if there is none."""
-        return self._version(False, name, arguments)
+    def through_caches(self, name: str, arguments: tuple[int, ...]) -> str:
+        """The version for these as large results that caches may hold; empty if there is none."""
+        return self._named(Version(False, name, arguments))
 
-    def _version(self, past: bool, name: str, arguments: tuple[int, ...]) -> Func | None:
-        key = (past, name, arguments)
-        if key not in self._versions:
-            make = past_caches if past else through_caches
-            made = make(self._funcs[name], arguments) if name in self._funcs else None
+    def _named(self, version: Version) -> str:
+        if version not in self.versions:
+            made = self._version(version)
+            self.versions[version], self.is_news = "" if made is None else made.name, True
             if made is not None:
                 self._funcs[made.name] = made
-            self._versions[key] = made
-        return self._versions[key]
+        return self.versions[version]
+
+    def _version(self, version: Version) -> Func | None:
+        func = self.func(version.of)
+        make = past_caches if version.past else through_caches
+        return make(func, version.arguments) if _of_tiles(func) else None
 
     def __len__(self) -> int:
         return len(self._kernels)
@@ -80,17 +114,14 @@ class Code:
     def make(self, names: Iterable[str]) -> None:
         """Have code for these kernels."""
         done = self._kernels.keys() | self.refused.keys()
-        wanted = {
-            name: name_of(self._funcs[name])
-            for name in dict.fromkeys(names)
-            if name in self._funcs and name not in done
-        }
+        new = [name for name in dict.fromkeys(names) if name not in done]
+        wanted = {name: head.alike for name in new if (head := self._head(name)) is not None}
         if not wanted:
             return
         with NOTES.about(f"compile {len(wanted)} kernels"), _LOCK, collector_paused():
             found = {alike: _KNOWN[alike] for alike in wanted.values() if alike in _KNOWN}
             missing = {alike: name for name, alike in wanted.items() if alike not in found}
-            made = build({alike: self._funcs[name] for alike, name in missing.items()})
+            made = build({alike: partial(self.func, name) for alike, name in missing.items()})
             if len(_KNOWN) + len(made) > KNOWN_AT_MOST:
                 _KNOWN.clear()
             _KNOWN.update(made)
@@ -100,29 +131,39 @@ class Code:
     def make_ahead(self, kernel: Foreseen) -> Iterator[None]:
         """Have code for a kernel that nobody has launched, if a helper makes it: part by part, so
         that others can have Python's lock in between."""
-        func = self._funcs.get(kernel.name)
-        if kernel.past_caches:
-            func = self.past_caches(*kernel)
-        if func is None or func.name in self._kernels or func.name in self.refused:
+        name = self.past_caches(*kernel) if kernel.past_caches else kernel.name
+        if not name or name in self._kernels or name in self.refused:
             return
-        _ = func.body  # written only now
-        yield
-        alike = name_of(func)
-        yield
-        if alike not in _KNOWN and (made := object_ahead(func, alike)) is not None:
-            with _LOCK, suppress(RuntimeError):  # who launches it will be told
-                _KNOWN.update(load([made], [alike]))
+        if name not in self.heads:
+            _ = self.func(name).body  # written only now
             yield
-        found = _KNOWN.get(alike)
+        head = self._head(name)
+        if head is None:
+            return
+        yield
+        made = None if head.alike in _KNOWN else object_ahead(partial(self.func, name), head.alike)
+        if made is not None:
+            with _LOCK, suppress(RuntimeError):  # who launches it will be told
+                _KNOWN.update(load([made], [head.alike]))
+            yield
+        found = _KNOWN.get(head.alike)
         if found is not None:
-            self._keep(func.name, found)
+            self._keep(name, found)
+
+    def _head(self, name: str) -> Head | None:
+        """What is to be known of a kernel; None if it is not one of tiles."""
+        if name not in self.heads:
+            func = self.func(name)
+            if not _of_tiles(func):
+                return None
+            self.heads[name], self.is_news = Head.of(func), True
+        return self.heads[name]
 
     def _keep(self, name: str, found: Any) -> None:
         if isinstance(found, IRError):
             self.refused[name] = str(found)
         else:
-            func = self._funcs[name]
-            self._kernels[name] = Kernel.of(func, found, effort_of(func), chunks_of(func))
+            self._kernels[name] = Kernel.of(self.heads[name], found)
 
 
 def kernels_known() -> int:

@@ -1,6 +1,6 @@
 """Machine code of one kernel, and how it is launched.
 
-Comes in: the kernel as a tile func, and the address of its code. Goes out: a `Kernel`, which says
+Comes in: what is known of a kernel, and the address of its code. Goes out: a `Kernel`, which says
 of each launch how much memory and work it is.
 Never: a size in the code; sizes and strides are handed over in slots of eight bytes each, in the
 order in which `passes/bind_cpu` lists a kernel's arguments.
@@ -8,30 +8,18 @@ order in which `passes/bind_cpu` lists a kernel's arguments.
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...ir import tile
-from ...ir.dims import Size, Symbol, symbols
+from ...ir.dims import Size, Symbol
 from ...ir.dtypes import DType
-from ...ir.func import Func
 from ...ir.payloads import Array
-from ...ir.types import View
 from ..script import ALIGNMENT, Launch
 from ..sizes import Numbers
+from .heads import NOWHERE, Asked, Head
 from .layouts import Layout
 from .load import FFI
-
-
-class Asked(NamedTuple):
-    """A size that scratch memory asks for, and the axis of an argument that is so long; neither
-    where only the step knows it."""
-
-    symbol: Symbol
-    argument: int | None = None
-    axis: int | None = None
 
 
 class Kernel(NamedTuple):
@@ -47,12 +35,9 @@ class Kernel(NamedTuple):
     address: int = 0
 
     @classmethod
-    def of(cls, func: Func, code: Any, effort: int, chunks: int) -> "Kernel":
-        """The kernel of a tile func, by the address of its code."""
-        allocated = [op for op in func.walk() if isinstance(op, tile.Scratch)]
-        scratch = tuple([(prod(op.shape), op.dtype) for op in allocated])
-        wanted = dict.fromkeys([symbol for count, _ in scratch for symbol in symbols(count)])
-        asked = tuple([_asked(func, symbol) for symbol in wanted])
+    def of(cls, head: Head, code: Any) -> "Kernel":
+        """The kernel of which this is known, by the address of its code."""
+        _, effort, chunks, scratch, asked = head
         return cls(code, effort, chunks, scratch, asked, int(FFI.cast("uintptr_t", code)))
 
     def room(
@@ -80,18 +65,9 @@ class Kernel(NamedTuple):
         return Launch(self.address, *slots, grid, 0, 1, scratch, room), size
 
 
-def _asked(func: Func, symbol: Symbol) -> Asked:
-    """Where a size is found."""
-    for number, argument in enumerate(func.arguments):
-        known = argument.type.facts.get("size", ()) if isinstance(argument.type, View) else ()
-        if symbol in known:
-            return Asked(symbol, number, known.index(symbol))
-    return Asked(symbol)
-
-
 def _size(asked: Asked, handed: Sequence[Layout], given: Mapping[Symbol, int]) -> int:
     symbol, argument, axis = asked
-    if argument is None or axis is None:
+    if argument == NOWHERE:
         return given[symbol]
     return handed[argument].shape[axis]
 

@@ -35,6 +35,7 @@ from .layouts import Layout, Layouts
 from .machines import host as processor
 from .native import all_of, is_native
 from .segment import Segment
+from .stored import Lowered, Shelf
 from .whole import is_whole, plan_of, replaced_in
 
 Sizes = Mapping[Symbol, int]
@@ -67,9 +68,15 @@ class Program:
     """A step that runs kernels one after the other, for any sizes."""
 
     def __init__(
-        self, module: Module, code: Code, host: Host, limits: Sequence[Limit] = ()
+        self,
+        module: Module,
+        code: Code,
+        host: Host,
+        limits: Sequence[Limit] = (),
+        shelf: Shelf | None = None,
     ) -> None:
         self.module, self.code, self.host, self.limits = module, code, host, limits
+        self._shelf = shelf
         func = module.main
         self.places: dict[AnyValue, int] = {}
         for value in (*func.arguments, *[each for op in func.walk() for each in _made_by(op)]):
@@ -114,6 +121,12 @@ class Program:
         made = tuple([self.host.lent(memory[place]) for place in self.returned])
         return made if counts is None else dealt(made, counts)
 
+    def store(self) -> None:
+        """Put on disk what there is to tell of the step, if that is more than lies there."""
+        if self._shelf is not None and self.code.is_news and not self.code.refused:
+            self._shelf.put(Lowered.of(self.module.main, self.code))
+            self.code.is_news = False
+
     def _ready(self, pieces: Pieces, given: Mapping[str, int]) -> Ready:
         """What runs the step at these sizes; those that are not given, the buffers' shapes say."""
         known = tuple([given.get(name) for name in self._names])
@@ -146,6 +159,7 @@ class Program:
         """The same, with all there is to find out."""
         tape = Tape()
         plan = self._prepare(sizes, tape).plan()
+        self.store()
         if plan is None:
             return partial(self.play, self._prepare(sizes).block(self.module.main.body))
         pattern = self.host.pattern(plan, tape)
@@ -166,7 +180,8 @@ class Program:
         foreseen = [*dict.fromkeys(self._prepare(sizes).foreseen(self.module.main.body))]
         foreseen.sort(key=lambda each: bool(each.past_caches))  # sizes change by little first
         if len(foreseen) >= WORTH_FORESEEING:
-            ahead().add(self.code, foreseen)
+            made = [partial(self.code.make_ahead, each) for each in foreseen]
+            ahead().add([*made, self.store])
 
 
 class Preparation:
@@ -244,9 +259,8 @@ class Preparation:
         if not large:
             return op.kernel
         past = self._large(op, past_caches_from())
-        made = code.past_caches(op.kernel, past) if past else None
-        version = made or code.through_caches(op.kernel, large)
-        return op.kernel if version is None else version.name
+        made = code.past_caches(op.kernel, past) if past else ""
+        return made or code.through_caches(op.kernel, large) or op.kernel
 
     def _large(self, op: step.Launch, least: int) -> tuple[int, ...]:
         """Which arguments of a kernel are written, have so many bytes, and may bypass caches; none

@@ -1,39 +1,71 @@
-"""The road from a func of tensors to a program of machine code, floor by floor.
+"""The road from a func of tensors to a program of machine code.
 
-Comes in: a module whose main func is on the tensor floor. Goes out: a `Program`.
-Never: a kernel that knows a size. A kernel for which there are no tiles, or no loops, runs in the
-interpreter; `Program.code.refused` says which, and why.
+Comes in: a module whose main func is on the tensor floor. Goes out: a `Program`, read from disk
+where this very step has been lowered before.
+Never: a pass that is loaded where there is nothing to lower. A kernel for which there are no tiles,
+or no loops, runs in the interpreter; `Program.code.refused` says which, and why.
 """
 
 import os
-from dataclasses import replace
+from collections.abc import Mapping
 
 from ...ir.func import Module
-from ...passes.complex_to_real import complex_to_real, seen_as_complex
-from ...passes.fuse import Fused, fuse
-from ...passes.gather_launches import gather_launches
-from ...passes.in_place import in_place
-from ...passes.tiling import tile
+from ...ir.printer import print_func
 from ..limits import limits_of
 from ..script import Host
+from .cache import default_cache
 from .code import Code
+from .machines import CPU
 from .machines import host as processor
 from .program import Program
-from .schedules import chooser
+from .stored import How, Shelf
 
 
 def compile_step(module: Module, host: Host) -> Program:
-    """Lower a step to tiles; its kernels are compiled when they are first launched."""
-    limits = limits_of(module.main)
-    tiled = tile(fused(module, given=True).module, chooser(processor()), shared=True, given=True)
-    made = in_place(gather_launches(tiled.module).module)
-    return Program(made, Code(made, tiled.refused), host, limits)
+    """Lower a step to tiles, or read it from disk; its kernels are compiled when they are first
+    launched."""
+    limits, how = limits_of(module.main), How(processor(), is_apart())
+    shelf = Shelf(module, how, default_cache())
+    found = shelf.get()
+    if found is None:
+        expect(sum(1 for _ in module.main.walk()), how.machine)
+        made, refused = lowered(module, how, given=True)
+        code = Code(lambda: made, refused)
+    else:
+        made = Module([found.step()])
+        code = Code(_Again(module, how, found.main), {}, found.heads, found.versions)
+    return Program(made, code, host, limits, shelf)
 
 
-def fused(module: Module, given: bool = False) -> Fused:
-    """Kernels as large as they may be, or with `BRIMSTONE_FUSE=0` one for each op."""
-    func = complex_to_real(module.main)
-    made = fuse(func, apart=os.environ.get("BRIMSTONE_FUSE") == "0", given=given)
-    if func is module.main:
-        return made
-    return replace(made, module=seen_as_complex(made.module, module.main))
+def is_apart() -> bool:
+    """Whether each op is to be a kernel, as `BRIMSTONE_FUSE=0` says."""
+    return os.environ.get("BRIMSTONE_FUSE") == "0"
+
+
+def lowered(module: Module, how: How, given: bool) -> tuple[Module, Mapping[str, str]]:
+    """The step with its kernels; what lowers it is loaded only now."""
+    from .descent import lowered
+
+    return lowered(module, how.machine, apart=how.apart, given=given)
+
+
+def expect(ops: int, machine: CPU) -> None:
+    """Have a helper get ready to compile what is lowered meanwhile."""
+    from .workers import workers
+
+    workers().expect(ops, machine)
+
+
+class _Again:
+    """Lowers a step that was read from disk, once somebody wants the body of a kernel."""
+
+    def __init__(self, module: Module, how: How, main: str) -> None:
+        self._module, self._how, self._main = module, how, main
+        self._made: Module | None = None
+
+    def __call__(self) -> Module:
+        if self._made is None:
+            made, _ = lowered(self._module, self._how, given=False)
+            assert print_func(made.main, locations=True) == self._main, "it is lowered as before"
+            self._made = self._made or made  # of several threads the first wins
+        return self._made

@@ -28,6 +28,8 @@ from .machines import CPU
 
 CHARACTERS_WORTH_STARTING = 25_000
 """A helper starts in about half a second, in which this process compiles so much text."""
+OPS_WORTH_STARTING = 100
+"""So much text is what a step of about so many ops is lowered to, which takes a while itself."""
 CHARACTERS_A_HELPER = 15_000
 """There is one helper for so much text, as far as there are cores for them."""
 CHARACTERS_WORTH_SENDING = 2_500
@@ -130,6 +132,11 @@ class Workers:
             if task in self._waiting:
                 self._waiting.remove(task)
         return task.outcome
+
+    def expect(self, ops: int, machine: CPU) -> None:
+        """Have a helper start where a step of so many ops is about to be lowered."""
+        if ops >= OPS_WORTH_STARTING:
+            self.start(machine, 1)
 
     def start(self, machine: CPU, wanted: int) -> None:
         """Have so many helpers, if there are cores for them; not waiting until they are ready."""

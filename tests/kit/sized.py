@@ -7,6 +7,7 @@ Never: a plan; that is what tests are of.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import brimstone as bs
@@ -61,7 +62,7 @@ def attention(q: Any, k: Any) -> Any:
 
 
 def program() -> Program:
-    return Program(read(STEP), Code(read(STEP), {}), shared_host())
+    return Program(read(STEP), Code(partial(read, STEP), {}), shared_host())
 
 
 def general(function: Any) -> Program:

@@ -37,7 +37,7 @@ def test_inputs_are_now_and_then_special_or_empty() -> None:
 
 def test_without_fusion_each_op_is_a_kernel() -> None:
     module = Module([program(1, f32)])
-    fused, apart = (on_cpu(module, each).module for each in (True, False))
+    fused, apart = (on_cpu(module, each).code.module for each in (True, False))
     assert len(fused.funcs) < len(apart.funcs)
 
 

@@ -1,6 +1,7 @@
 """From funcs to functions: compiled once, kept on disk, unloaded with the last function."""
 
 import gc
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -55,16 +56,16 @@ def cache(tmp_path: Path) -> Cache:
 
 
 def test_kernels_by_name(cache: Cache) -> None:
-    funcs = {"one": store(1), "two": store(2)}
+    funcs = {"one": partial(store, 1), "two": partial(store, 2)}
     kernels = build(funcs, cache)
-    assert [run(kernels[name], func) for name, func in funcs.items()] == [1, 2]
+    assert [run(kernels[name], func()) for name, func in funcs.items()] == [1, 2]
 
 
 def test_a_function_keeps_its_code() -> None:
     func = store(5)
-    code = build({"kept": func}, Cache(None))["kept"]
+    code = build({"kept": lambda: func}, Cache(None))["kept"]
     gc.collect()
-    again = build({"kept": func}, Cache(None))["kept"]
+    again = build({"kept": lambda: func}, Cache(None))["kept"]
     assert (run(code, func), run(again, func)) == (5, 5)
 
 
@@ -72,7 +73,7 @@ def test_what_is_on_disk_is_not_compiled(
     cache: Cache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BRIMSTONE_REPRODUCERS", str(tmp_path))
-    build({"one": store(1), "two": store(2)}, cache)
+    build({"one": partial(store, 1), "two": partial(store, 2)}, cache)
     compiled: list[str] = []
 
     def note(self: Workers, texts: list[str], machine: object) -> list[CompileError]:
@@ -81,15 +82,15 @@ def test_what_is_on_disk_is_not_compiled(
 
     monkeypatch.setattr(Workers, "compile", note)
     func = store(2)
-    assert run(build({"two": func}, cache)["two"], func) == 2
+    assert run(build({"two": lambda: func}, cache)["two"], func) == 2
     assert not compiled
     with pytest.raises(KernelError):
-        build({"two": func, "three": store(3)}, cache)
+        build({"two": lambda: func, "three": partial(store, 3)}, cache)
     assert len(compiled) == 1 and "@three" in compiled[0]
 
 
 def test_a_kernel_that_is_refused_names_the_lines() -> None:
-    made = build({"large": parse(RANDOM).main, "one": store(1)}, Cache(None))
+    made = build({"large": lambda: parse(RANDOM).main, "one": partial(store, 1)}, Cache(None))
     assert str(made["large"]).startswith("model.py:9: tile<[4096], i64> fills")
     assert run(made["one"], store(1)) == 1
 
@@ -108,7 +109,7 @@ def test_an_error_names_the_lines_and_the_files(
     for module in (failures, lowering):
         monkeypatch.setattr(module, "print_llvm", lambda funcs, machine: text)
     with pytest.raises(KernelError, match=r"model\.py:7, model\.py:8: .*@broken") as error:
-        build({"broken": store(1)}, Cache(None))
+        build({"broken": partial(store, 1)}, Cache(None))
     assert why in str(error.value)
     assert str(tmp_path / "new" / "broken.ll") in str(error.value)
     assert (tmp_path / "new" / "broken.ll").read_text() == text

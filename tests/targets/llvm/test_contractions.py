@@ -12,7 +12,8 @@ from brimstone.passes.machine import Machine
 from brimstone.passes.oracle import difference
 from brimstone.passes.tiling import KernelShape
 from brimstone.runtime.host import shared_host
-from brimstone.targets.llvm import road
+from brimstone.targets.llvm import descent, road
+from brimstone.targets.llvm.cache import Cache
 from brimstone.targets.llvm.machines import MODELS, host
 from brimstone.targets.llvm.program import Program
 from brimstone.targets.llvm.schedules import chooser
@@ -51,7 +52,8 @@ def program(func: Func) -> Program:
 def test_machine_code_does_what_the_interpreter_does(
     layout: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(road, "chooser", small)
+    monkeypatch.setattr(descent, "chooser", small)
+    monkeypatch.setattr(road, "default_cache", lambda: Cache(None))  # nobody else chooses so
     func = contraction(layout)
     made = program(func)
     assert not made.code.refused
@@ -65,7 +67,8 @@ def test_machine_code_does_what_the_interpreter_does(
 def test_what_follows_is_the_same_in_machine_code(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(road, "chooser", small)
+    monkeypatch.setattr(descent, "chooser", small)
+    monkeypatch.setattr(road, "default_cache", lambda: Cache(None))  # nobody else chooses so
     func = ending(name)
     made = program(func)
     assert not made.code.refused

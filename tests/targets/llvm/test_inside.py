@@ -28,7 +28,7 @@ X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 
 def program(dtype: str) -> Program:
     module = read(STEP.format(dtype=dtype))
-    return Program(module, Code(module, {}), shared_host())
+    return Program(module, Code(lambda: module, {}), shared_host())
 
 
 def wrong(storage: Any) -> list[tuple[int, int, int]]:

@@ -39,7 +39,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
     def noted(code: Code, name: str, arguments: tuple[int, ...]) -> Any:
         found = made(code, name, arguments)
-        names.extend([] if found is None else [found.name])
+        names.extend([found] if found else [])
         return found
 
     monkeypatch.setattr(program, "LARGE", FEW)
@@ -101,7 +101,7 @@ def test_what_caches_may_hold_is_written_through_them(
     build = code.build
 
     def noted(funcs: dict[str, Any]) -> Any:
-        made.extend([print_func(each) for each in funcs.values()])
+        made.extend([print_func(each()) for each in funcs.values()])
         return build(funcs)
 
     monkeypatch.setattr(program, "LARGE", FEW)

@@ -1,5 +1,6 @@
 """Steps on the CPU do what they do in the interpreter."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -165,7 +166,7 @@ func @count<n: 0..64>(%c: tensor<[2], i64>, %x: tensor<[n, 2], f32>)
 
 
 def program(text: str) -> Program:
-    return Program(read(text), Code(read(text), {}), shared_host())
+    return Program(read(text), Code(partial(read, text), {}), shared_host())
 
 
 def inputs(size: int) -> Any:

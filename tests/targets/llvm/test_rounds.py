@@ -119,7 +119,7 @@ BODIES = {
 
 def program(body: str) -> Program:
     module = read(HEAD + body + TAIL)
-    return Program(module, Code(module, {}), shared_host())
+    return Program(module, Code(lambda: module, {}), shared_host())
 
 
 def inputs(size: int) -> list[Any]:

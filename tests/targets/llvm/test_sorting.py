@@ -15,7 +15,8 @@ from brimstone.ir.types import Tensor
 from brimstone.passes.machine import Machine
 from brimstone.passes.oracle import difference
 from brimstone.runtime.host import shared_host
-from brimstone.targets.llvm import road
+from brimstone.targets.llvm import descent, road
+from brimstone.targets.llvm.cache import Cache
 from brimstone.targets.llvm.program import Program
 from brimstone.targets.llvm.schedules import chooser
 from kit.played import played
@@ -34,7 +35,8 @@ def program(
     dtypes: list[DType], monkeypatch: pytest.MonkeyPatch, **named: Any
 ) -> tuple[Func, Program]:
     """A sort of lines, and of their places along."""
-    monkeypatch.setattr(road, "chooser", small)
+    monkeypatch.setattr(descent, "chooser", small)
+    monkeypatch.setattr(road, "default_cache", lambda: Cache(None))  # nobody else chooses so
     func = Func("main", [Tensor((N, M), dtype) for dtype in dtypes], (N, M, K))
     builder = Builder(func.body)
     places = builder.emit(tensor.Iota, shape=(N, M), axis=1, dtype=i64)
