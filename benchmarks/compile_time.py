@@ -131,7 +131,7 @@ def all_of(texts: Iterable[Sized]) -> int:
 
 def launched(step: Module, sizes: Mapping[str, int]) -> list[Func]:
     """The kernels that run where the sizes are these."""
-    program = Program(step, Code(lambda: step, {}), shared_host())
+    program = Program(step.main, Code(lambda: step, {}), shared_host())
     known = {symbol: sizes[symbol.name] for symbol in step.main.symbols}
     names = Preparation(program, known).launched(step.main.body)
     return [program.code.func(name) for name in dict.fromkeys(names)]

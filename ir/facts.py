@@ -17,7 +17,7 @@ from .dims import Atom, Polynomial, Size, Symbol, ceil_div, maximum, terms_of
 MAX_VISITS, MAX_STEPS, MAX_FACTORS, MAX_LETTERS = 64, 8, 32, 256
 
 Claim = tuple[Polynomial, ...]
-Example = Callable[[Polynomial], int]  # its value at certain sizes
+At = Callable[[Polynomial], int]  # its value at certain sizes
 
 
 def at_most(small: Size, large: Size) -> Claim:
@@ -38,7 +38,7 @@ def divides(factor: int, dim: Size) -> Claim:
 class Facts:
     """Everything that assumptions and the bounds of symbols say about dims."""
 
-    def __init__(self, assumptions: Iterable[Claim] = (), examples: Iterable[Example] = ()) -> None:
+    def __init__(self, assumptions: Iterable[Claim] = (), examples: Iterable[At] = ()) -> None:
         self._known, self._examples = tuple(chain.from_iterable(assumptions)), [*examples]
 
     def at_most(self, small: Size, large: Size) -> bool:

@@ -46,7 +46,8 @@ class _Block:
         if isinstance(op, step.Free):
             self.frees[op.array] = op
         elif not isinstance(op, step.Allocate | step.View):
-            for array in set[AnyValue]().union(*touched(op)):
+            reads, writes = touched(op)
+            for array in reads | writes:
                 self.first.setdefault(array, place)
                 self.last[array] = place
 

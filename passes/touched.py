@@ -17,10 +17,11 @@ PARTS = (step.View, step.Row)
 
 
 class Touched(NamedTuple):
-    """The owners of the memory that an op reads, and of what it writes."""
+    """The owners of the memory that an op reads, and of what it writes, in the order in which it
+    does."""
 
-    reads: set[AnyValue]
-    writes: set[AnyValue]
+    reads: dict[AnyValue, None]
+    writes: dict[AnyValue, None]
 
 
 def owner_of(array: AnyValue) -> AnyValue:
@@ -34,14 +35,14 @@ def owner_of(array: AnyValue) -> AnyValue:
 
 def touched(op: Op) -> Touched:
     """What an op touches, with all that its regions do; an op that nobody knows writes all."""
-    found = Touched(set(), set())
+    found = Touched({}, {})
     for each in walk([op]) if op.regions else (op,):
         touches = _TOUCHES.get(each.__class__, _everything)
         if touches is _nothing or not each.operands:  # as most ops, and this is asked of every one
             continue
         reads, writes = touches(each)
-        found.reads.update(map(owner_of, reads))
-        found.writes.update(map(owner_of, writes))
+        found.reads.update(dict.fromkeys(map(owner_of, reads)))
+        found.writes.update(dict.fromkeys(map(owner_of, writes)))
     return found
 
 

@@ -64,17 +64,22 @@ class Ahead:
     def _make(self) -> None:
         pause = self._ended.wait
         pause(BEFORE)
-        while (task := self._next()) is not None:
-            began = perf_counter()
-            for _ in chain(task() or (), [None]):
-                pause(REST * (perf_counter() - began))
+        try:
+            while (task := self._next()) is not None:
                 began = perf_counter()
+                for _ in chain(task() or (), [None]):
+                    pause(REST * (perf_counter() - began))
+                    began = perf_counter()
+        except BaseException:
+            with self._lock:
+                self._thread = None
+            raise
 
     def _next(self) -> Task | None:
         with self._lock:
             if self._left and not self._ended.is_set():
                 return self._left.popleft()
-            self._thread = None
+            self._thread = None  # who adds something now begins anew
             return None
 
 

@@ -1,4 +1,4 @@
-"""Machine code on disk, so that a kernel is compiled once and not once a process.
+"""Machine code, and lowered steps, on disk, so that each is made once and not once a process.
 
 Comes in: a key, bytes. Goes out: the bytes that were put there under that key, or None.
 Never: half a file, or code that another user may have written. Files are written aside and renamed,
@@ -33,7 +33,7 @@ LOOK_AFTER = "00"
 ABANDONED_AFTER = 3600.0
 """Seconds after which a file that was never renamed belongs to a process that died."""
 
-SUFFIX, ASIDE = ".object", ".aside"
+OBJECT, STEP, ASIDE = ".object", ".step", ".aside"
 DIGEST = hashlib.sha256().digest_size
 _COMMENT = re.compile(r"^ *;.*\n", re.MULTILINE)
 
@@ -47,7 +47,7 @@ def key_of(text: str, machine: CPU) -> str:
     settings = (VERSION, PASSES, llvm().llvm_version_info, machine.triple, machine.cpu)
     plain = _COMMENT.sub("", text)
     parts = f"{settings}\n{machine.features}\n{plain}"
-    return hashlib.sha256(parts.encode()).hexdigest()
+    return hashlib.sha256(parts.encode(errors="surrogatepass")).hexdigest()
 
 
 class Cache:
@@ -64,11 +64,11 @@ class Cache:
         made._warned = True
         return made
 
-    def get(self, key: str) -> bytes | None:
-        """What was put under the key."""
+    def get(self, key: str, kind: str = OBJECT) -> bytes | None:
+        """What was put under the key, as something of that kind."""
         if not self._usable():
             return None
-        path = self._path(key)
+        path = self._path(key, kind)
         try:
             stored = path.read_bytes()
         except FileNotFoundError:
@@ -84,11 +84,11 @@ class Cache:
             os.utime(path)
         return stored[DIGEST:]
 
-    def put(self, key: str, code: bytes) -> None:
-        """Store code under a key."""
+    def put(self, key: str, code: bytes, kind: str = OBJECT) -> None:
+        """Store code, or something of another kind, under a key."""
         if not self._usable():
             return
-        path = self._path(key)
+        path = self._path(key, kind)
         aside = path.with_name(f"{uuid4().hex}{ASIDE}")
         try:
             path.parent.mkdir(mode=0o700, exist_ok=True)
@@ -109,7 +109,7 @@ class Cache:
         for entry in self._entries():
             with suppress(OSError):  # another process trims too
                 found = entry.stat()
-                if entry.name.endswith(SUFFIX):
+                if entry.name.endswith((OBJECT, STEP)):
                     entries.append((found.st_mtime, found.st_size, entry.path))
                 elif time() - found.st_mtime > ABANDONED_AFTER:
                     os.unlink(entry.path)
@@ -132,13 +132,13 @@ class Cache:
         return _foreign(folder) if folder == self.folder else ""
 
     def held(self) -> tuple[int, int]:
-        """How many objects there are, and of how many bytes."""
-        sizes: list[int] = []
+        """How many objects there are, and how many bytes all take that is kept."""
+        count = size = 0
         for entry in self._entries():
             with suppress(OSError):
-                if entry.name.endswith(SUFFIX):
-                    sizes.append(entry.stat().st_size)
-        return len(sizes), sum(sizes)
+                size += entry.stat().st_size if entry.name.endswith((OBJECT, STEP)) else 0
+                count += entry.name.endswith(OBJECT)
+        return count, size
 
     def _entries(self) -> Iterator[os.DirEntry[str]]:
         """Every file."""
@@ -148,10 +148,16 @@ class Cache:
                 with suppress(OSError), os.scandir(shelf) as found:
                     yield from found
 
-    def _path(self, key: str) -> Path:
+    def drop(self, key: str, kind: str = OBJECT) -> None:
+        """Have nothing under a key."""
+        if self._usable():
+            with suppress(OSError):
+                self._path(key, kind).unlink()
+
+    def _path(self, key: str, kind: str) -> Path:
         """A shelf for the first letters, so that no folder has too many files."""
         assert self.folder is not None
-        return self.folder / key[:2] / f"{key[2:]}{SUFFIX}"
+        return self.folder / key[:2] / f"{key[2:]}{kind}"
 
     def _usable(self) -> bool:
         """Whether there is a folder that only this user writes to; makes it the first time."""

@@ -25,6 +25,7 @@ from .build import build, object_ahead
 from .heads import Head
 from .kernel import Kernel
 from .load import load
+from .naming import name_of
 
 KNOWN_AT_MOST = 4096
 _KNOWN: dict[str, Any] = {}
@@ -40,11 +41,18 @@ class Foreseen(NamedTuple):
     past_caches: tuple[int, ...] = ()
 
 
+class Changed(RuntimeError):
+    """A step was lowered in another way when it was put on disk, so its kernels may be others."""
+
+    def __init__(self) -> None:
+        super().__init__("what lay on disk of this step is of another compiler, and is removed now")
+
+
 class Version(NamedTuple):
     """The version of a kernel for these arguments as large results, `past` the caches or not."""
 
     past: bool
-    of: str
+    kernel: str
     arguments: tuple[int, ...]
 
 
@@ -65,6 +73,7 @@ class Code:
         self.refused = dict(refused)
         self.heads, self.versions = dict(heads or {}), dict(versions or {})
         self.is_news = heads is None
+        self._told = frozenset(self.heads)
         self._lowered = lowered
         self._funcs: dict[str, Func] = {}
         self._kernels: dict[str, Kernel] = {}
@@ -104,7 +113,7 @@ class Code:
         return self.versions[version]
 
     def _version(self, version: Version) -> Func | None:
-        func = self.func(version.of)
+        func = self.func(version.kernel)
         make = past_caches if version.past else through_caches
         return make(func, version.arguments) if _of_tiles(func) else None
 
@@ -121,7 +130,7 @@ class Code:
         with NOTES.about(f"compile {len(wanted)} kernels"), _LOCK, collector_paused():
             found = {alike: _KNOWN[alike] for alike in wanted.values() if alike in _KNOWN}
             missing = {alike: name for name, alike in wanted.items() if alike not in found}
-            made = build({alike: partial(self.func, name) for alike, name in missing.items()})
+            made = build({alike: partial(self._body, name) for alike, name in missing.items()})
             if len(_KNOWN) + len(made) > KNOWN_AT_MOST:
                 _KNOWN.clear()
             _KNOWN.update(made)
@@ -141,7 +150,7 @@ class Code:
         if head is None:
             return
         yield
-        made = None if head.alike in _KNOWN else object_ahead(partial(self.func, name), head.alike)
+        made = None if head.alike in _KNOWN else object_ahead(partial(self._body, name), head.alike)
         if made is not None:
             with _LOCK, suppress(RuntimeError):  # who launches it will be told
                 _KNOWN.update(load([made], [head.alike]))
@@ -149,6 +158,13 @@ class Code:
         found = _KNOWN.get(head.alike)
         if found is not None:
             self._keep(name, found)
+
+    def _body(self, name: str) -> Func:
+        """A kernel, whose code others will find under the name that its head has."""
+        func = self.func(name)
+        if name in self._told and name_of(func) != self.heads[name].alike:
+            raise Changed
+        return func
 
     def _head(self, name: str) -> Head | None:
         """What is to be known of a kernel; None if it is not one of tiles."""

@@ -18,7 +18,7 @@ from .machines import CPU
 from .schedules import chooser
 
 
-def lowered(
+def descend(
     module: Module, machine: CPU, *, apart: bool, given: bool
 ) -> tuple[Module, Mapping[str, str]]:
     """A step whose kernels are tiles, and for those that stay tensors the reasons; `given`: nobody

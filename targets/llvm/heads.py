@@ -18,7 +18,7 @@ from ...ir.types import View
 from .naming import name_of
 from .sharing import chunks_of, effort_of
 
-NOWHERE = -1
+NO_ARGUMENT = -1
 
 
 class Asked(NamedTuple):
@@ -26,8 +26,8 @@ class Asked(NamedTuple):
     where only the step knows it."""
 
     symbol: Symbol
-    argument: int = NOWHERE
-    axis: int = NOWHERE
+    argument: int = NO_ARGUMENT
+    axis: int = NO_ARGUMENT
 
 
 class Head(NamedTuple):

@@ -12,41 +12,34 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...ir.dims import Size, Symbol
-from ...ir.dtypes import DType
+from ...ir.dims import Symbol
 from ...ir.payloads import Array
 from ..script import ALIGNMENT, Launch
 from ..sizes import Numbers
-from .heads import NOWHERE, Asked, Head
+from .heads import NO_ARGUMENT, Asked, Head
 from .layouts import Layout
 from .load import FFI
 
 
 class Kernel(NamedTuple):
-    """One kernel: its code, how much work a byte of its arrays is, how many chunks each thread has
-    of a launch at most, what scratch memory it wants, which sizes that asks for, and where the code
-    begins."""
+    """One kernel: what is known of it, its code, and where that begins."""
 
+    head: Head
     code: Any
-    effort: int
-    chunks: int
-    scratch: tuple[tuple[Size, DType], ...] = ()
-    asked: tuple[Asked, ...] = ()
-    address: int = 0
+    address: int
 
     @classmethod
     def of(cls, head: Head, code: Any) -> "Kernel":
-        """The kernel of which this is known, by the address of its code."""
-        _, effort, chunks, scratch, asked = head
-        return cls(code, effort, chunks, scratch, asked, int(FFI.cast("uintptr_t", code)))
+        """The kernel of which this is known, by its code."""
+        return cls(head, code, int(FFI.cast("uintptr_t", code)))
 
     def room(
         self, handed: Sequence[Layout], given: Mapping[Symbol, int]
     ) -> tuple[tuple[int, ...], int]:
         """Where in its scratch memory each part begins, and how much it is."""
-        sizes = Numbers({each.symbol: _size(each, handed, given) for each in self.asked})
+        sizes = Numbers({each.symbol: _size(each, handed, given) for each in self.head.asked})
         offsets, room = list[int](), 0
-        for count, dtype in self.scratch:
+        for count, dtype in self.head.scratch:
             offsets.append(room)
             room += -(-sizes[count] * dtype.itemsize // ALIGNMENT) * ALIGNMENT
         return tuple(offsets), room
@@ -61,13 +54,13 @@ class Kernel(NamedTuple):
         """A launch in one chunk that is handed these arrays and numbers in slots, from the first
         one on and so many; and how many bytes the arrays have."""
         size = sum([each.bytes for each in handed])
-        scratch, room = self.room(handed, given) if self.scratch else ((), 0)
+        scratch, room = self.room(handed, given) if self.head.scratch else ((), 0)
         return Launch(self.address, *slots, grid, 0, 1, scratch, room), size
 
 
 def _size(asked: Asked, handed: Sequence[Layout], given: Mapping[Symbol, int]) -> int:
     symbol, argument, axis = asked
-    if argument == NOWHERE:
+    if argument == NO_ARGUMENT:
         return given[symbol]
     return handed[argument].shape[axis]
 

@@ -29,7 +29,7 @@ class Peak(NamedTuple):
 def memory_of(program: Program, sizes: Mapping[str, int]) -> Memory | None:
     """The memory that a program takes, where its symbols are these; None if one of them is not
     known before it runs."""
-    func = program.module.main
+    func = program.main
     if any([symbol.name not in sizes for symbol in func.symbols]):
         return None
     known = {symbol: sizes[symbol.name] for symbol in func.symbols}

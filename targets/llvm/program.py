@@ -1,6 +1,6 @@
 """The host side of a compiled step: what is done in which order, once for each tuple of sizes.
 
-Comes in: a module whose main func is on the step floor, and its kernels by name. Goes out: a
+Comes in: a func of the step floor, and the code of its kernels. Goes out: a
 `Program`, which runs it on arrays of the host: as one native call, or where something is left to
 Python, by actions, of which `Segment`s are native calls.
 Never: what a kernel computes.
@@ -15,7 +15,7 @@ from typing import Any, cast
 from ...ir import step
 from ...ir.dims import Symbol
 from ...ir.errors import ExecutionError, Unmet
-from ...ir.func import Func, Module
+from ...ir.func import Func
 from ...ir.types import Shaped
 from ...ir.values import AnyValue, Block, Op
 from ...passes.collector import collector_paused
@@ -28,14 +28,14 @@ from ..tape import Tape, plain
 from ..target import dealt
 from .actions import PREPARE, Action, Actions, Memory, run
 from .ahead import ahead
-from .code import Code, Foreseen
+from .code import Changed, Code, Foreseen
 from .flow import Flows
 from .kernel import Kernel
 from .layouts import Layout, Layouts
 from .machines import host as processor
 from .native import all_of, is_native
 from .segment import Segment
-from .stored import Lowered, Shelf
+from .stored import NO_PLACE, Place
 from .whole import is_whole, plan_of, replaced_in
 
 Sizes = Mapping[Symbol, int]
@@ -69,23 +69,22 @@ class Program:
 
     def __init__(
         self,
-        module: Module,
+        main: Func,
         code: Code,
         host: Host,
         limits: Sequence[Limit] = (),
-        shelf: Shelf | None = None,
+        place: Place = NO_PLACE,
     ) -> None:
-        self.module, self.code, self.host, self.limits = module, code, host, limits
-        self._shelf = shelf
-        func = module.main
+        self.main, self.code, self.host, self.limits = main, code, host, limits
+        self._place = place
         self.places: dict[AnyValue, int] = {}
-        for value in (*func.arguments, *[each for op in func.walk() for each in _made_by(op)]):
+        for value in (*main.arguments, *[each for op in main.walk() for each in _made_by(op)]):
             self.places[value] = len(self.places)
-        self.replaced = replaced_in(module)
-        self.returned = [self.places[value] for value in func.results]
-        self.flows = Flows(func.body)
-        self._empty = [None] * (len(self.places) - len(func.arguments))
-        self._names = [symbol.name for symbol in func.symbols]
+        self.replaced = replaced_in(main)
+        self.returned = [self.places[value] for value in main.results]
+        self.flows = Flows(main.body)
+        self._empty = [None] * (len(self.places) - len(main.arguments))
+        self._names = [symbol.name for symbol in main.symbols]
         self._prepared: dict[tuple[int | None, ...], Ready] = {}
         self._patterns: list[Pattern] = []
         self._latest: tuple[Mapping[str, int] | None, Any] = None, None
@@ -121,12 +120,6 @@ class Program:
         made = tuple([self.host.lent(memory[place]) for place in self.returned])
         return made if counts is None else dealt(made, counts)
 
-    def store(self) -> None:
-        """Put on disk what there is to tell of the step, if that is more than lies there."""
-        if self._shelf is not None and self.code.is_news and not self.code.refused:
-            self._shelf.put(Lowered.of(self.module.main, self.code))
-            self.code.is_news = False
-
     def _ready(self, pieces: Pieces, given: Mapping[str, int]) -> Ready:
         """What runs the step at these sizes; those that are not given, the buffers' shapes say."""
         known = tuple([given.get(name) for name in self._names])
@@ -137,8 +130,8 @@ class Program:
                 self._foresee(known)
             return prepared
         shapes = [form.shape for piece in pieces for form in _forms(piece)]
-        sizes = bind(self.module.main, shapes, given)
-        key = tuple([sizes[symbol] for symbol in self.module.main.symbols])
+        sizes = bind(self.main, shapes, given)
+        key = tuple([sizes[symbol] for symbol in self.main.symbols])
         with collector_paused(), self._lock:
             prepared = self._prepared.get(key)
             if prepared is None:
@@ -158,10 +151,14 @@ class Program:
     def _new(self, sizes: Sequence[int]) -> Ready:
         """The same, with all there is to find out."""
         tape = Tape()
-        plan = self._prepare(sizes, tape).plan()
-        self.store()
+        try:
+            plan = self._prepare(sizes, tape).plan()
+        except Changed:
+            self._place.drop()
+            raise
+        self._place.tell(self.main, self.code)
         if plan is None:
-            return partial(self.play, self._prepare(sizes).block(self.module.main.body))
+            return partial(self.play, self._prepare(sizes).block(self.main.body))
         pattern = self.host.pattern(plan, tape)
         self._patterns = [pattern, *self._patterns[: PATTERNS_AT_MOST - 1]]
         made = pattern.at(sizes)
@@ -172,16 +169,16 @@ class Program:
     def _prepare(self, sizes: Sequence[int], tape: Tape | None = None) -> "Preparation":
         """What is known of the step where its symbols are these, which a tape may be given."""
         given = sizes if tape is None else [*map(tape.given, sizes)]
-        return Preparation(self, dict(zip(self.module.main.symbols, given, strict=True)), tape)
+        return Preparation(self, dict(zip(self.main.symbols, given, strict=True)), tape)
 
     def _foresee(self, sizes: tuple[Any, ...]) -> None:
         """Have code made for what the step launches at other sizes, now that it runs again."""
         self._foreseen = True
-        foreseen = [*dict.fromkeys(self._prepare(sizes).foreseen(self.module.main.body))]
+        foreseen = [*dict.fromkeys(self._prepare(sizes).foreseen(self.main.body))]
         foreseen.sort(key=lambda each: bool(each.past_caches))  # sizes change by little first
         if len(foreseen) >= WORTH_FORESEEING:
             made = [partial(self.code.make_ahead, each) for each in foreseen]
-            ahead().add([*made, self.store])
+            ahead().add([*made, partial(self._place.tell, self.main, self.code)])
 
 
 class Preparation:
@@ -189,7 +186,7 @@ class Preparation:
 
     def __init__(self, program: Program, sizes: Sizes, tape: Tape | None = None) -> None:
         self.program, self.sizes, self.tape = program, sizes, tape
-        self.host, self.module = program.host, program.module
+        self.host, self.main = program.host, program.main
         self.kernels: dict[Op, str] = {}
         self.numbers = Numbers(sizes)
         self.layouts = Layouts(self.numbers)
@@ -199,7 +196,7 @@ class Preparation:
         """What the host does for the whole step, once there is code for the kernels that it
         launches; None if Python has a part in it."""
         check(self.program.limits, self.numbers)
-        self.program.code.make(self.launched(self.flat(self.module.main.body)))
+        self.program.code.make(self.launched(self.flat(self.main.body)))
         return plan_of(self) if is_whole(self) else None
 
     def pack(self, alive: Sequence[tuple[int, int, int]]) -> tuple[list[int], int]:

@@ -10,31 +10,29 @@ import os
 from collections.abc import Mapping
 
 from ...ir.func import Module
-from ...ir.printer import print_func
 from ..limits import limits_of
 from ..script import Host
 from .cache import default_cache
-from .code import Code
+from .code import Changed, Code
 from .machines import CPU
 from .machines import host as processor
 from .program import Program
-from .stored import How, Shelf
+from .stored import How, place_of, text_of
 
 
-def compile_step(module: Module, host: Host) -> Program:
+def compile_step(module: Module, host: Host, runs: bool = False) -> Program:
     """Lower a step to tiles, or read it from disk; its kernels are compiled when they are first
-    launched."""
+    launched, which will be soon if it `runs`."""
     limits, how = limits_of(module.main), How(processor(), is_apart())
-    shelf = Shelf(module, how, default_cache())
-    found = shelf.get()
-    if found is None:
+    place = place_of(module, how, default_cache())
+    found = place.get()
+    if found is not None:
+        code = Code(_Again(module, how, text_of(found.main)), {}, found.heads, found.versions)
+        return Program(found.main, code, host, limits, place)
+    if runs and place.is_new():
         expect(sum(1 for _ in module.main.walk()), how.machine)
-        made, refused = lowered(module, how, given=True)
-        code = Code(lambda: made, refused)
-    else:
-        made = Module([found.step()])
-        code = Code(_Again(module, how, found.main), {}, found.heads, found.versions)
-    return Program(made, code, host, limits, shelf)
+    made, refused = lowered(module, how, given=True)
+    return Program(made.main, Code(lambda: made, refused), host, limits, place)
 
 
 def is_apart() -> bool:
@@ -44,9 +42,9 @@ def is_apart() -> bool:
 
 def lowered(module: Module, how: How, given: bool) -> tuple[Module, Mapping[str, str]]:
     """The step with its kernels; what lowers it is loaded only now."""
-    from .descent import lowered
+    from .descent import descend
 
-    return lowered(module, how.machine, apart=how.apart, given=given)
+    return descend(module, how.machine, apart=how.apart, given=given)
 
 
 def expect(ops: int, machine: CPU) -> None:
@@ -57,7 +55,8 @@ def expect(ops: int, machine: CPU) -> None:
 
 
 class _Again:
-    """Lowers a step that was read from disk, once somebody wants the body of a kernel."""
+    """Lowers a step that was read from disk, once somebody wants the body of a kernel. Until then
+    it holds the module, which holds functions that the step calls on the host."""
 
     def __init__(self, module: Module, how: How, main: str) -> None:
         self._module, self._how, self._main = module, how, main
@@ -66,6 +65,7 @@ class _Again:
     def __call__(self) -> Module:
         if self._made is None:
             made, _ = lowered(self._module, self._how, given=False)
-            assert print_func(made.main, locations=True) == self._main, "it is lowered as before"
+            if text_of(made.main) != self._main:
+                raise Changed
             self._made = self._made or made  # of several threads the first wins
         return self._made

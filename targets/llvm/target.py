@@ -29,7 +29,7 @@ class Cpu:
         """A program of machine code."""
         from .road import compile_step
 
-        return compile_step(module, self.host)
+        return compile_step(module, self.host, runs=True)
 
     def account(self, module: Module, names: Sequence[str]) -> Account:
         """What was fused, and how each kernel is launched."""

@@ -26,7 +26,7 @@ class Launched(NamedTuple):
     @property
     def shared(self) -> int:
         """How much work threads can share."""
-        return self.bytes * self.kernel.effort
+        return self.bytes * self.kernel.head.effort
 
 
 class Together:
@@ -41,7 +41,7 @@ class Together:
         self.first, self.ops, self.launches = first, ops, launches
         self.bytes = self.shared = self.certain = self.work = 0
         for kernel, _, bytes_ in launches:
-            effort = kernel.effort
+            effort = kernel.head.effort
             self.bytes += bytes_
             self.shared += bytes_ * effort
             self.certain += bytes_ * min(effort, 1)  # a small product takes less than it seems

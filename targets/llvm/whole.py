@@ -11,7 +11,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from ...ir import step
-from ...ir.func import Func, Module
+from ...ir.func import Func
 from ...ir.types import Scalar
 from ...ir.values import AnyValue, Op
 from ...passes.touched import touched
@@ -51,7 +51,7 @@ def is_whole(preparation: "Preparation") -> bool:
 
 def plan_of(preparation: "Preparation") -> Plan:
     """What the host does for a step, in one call."""
-    func, outline = preparation.module.main, _whole(preparation).outline
+    func, outline = preparation.main, _whole(preparation).outline
     written = Writing(preparation, outline)
     numbers = [
         Number(slot, outline.addresses[value], value.dtype.storage.itemsize)
@@ -76,19 +76,19 @@ def plan_of(preparation: "Preparation") -> Plan:
     )
 
 
-def replaced_in(module: Module) -> list[int]:
+def replaced_in(main: Func) -> list[int]:
     """Which arguments a step writes to: those that were donated, and in whose place results are."""
     written = set[AnyValue]()
-    for op in module.main.body:
-        written |= touched(op).writes
-    return [place for place, value in enumerate(module.main.arguments) if value in written]
+    for op in main.body:
+        written.update(touched(op).writes)
+    return [place for place, value in enumerate(main.arguments) if value in written]
 
 
 def _whole(preparation: "Preparation") -> Whole:
     """What is known of a step for all sizes that choose the same."""
     flow = preparation.flow
     if flow.whole is None:
-        flow.whole = Whole(preparation.module.main, flow)
+        flow.whole = Whole(preparation.main, flow)
     return flow.whole
 
 

@@ -41,7 +41,7 @@ class Writing:
 
     def __init__(self, preparation: "Preparation", outline: Outline) -> None:
         self.preparation, self.outline = preparation, outline
-        self.about, self.work = Actions(preparation.module.main.name), 0
+        self.about, self.work = Actions(preparation.main.name), 0
         self.rounds, self.held = Rounds(), list[Any]()
         self.latest: Together | None = None
         self._roots: dict[AnyValue, tuple[AnyValue, int, Strides]] = {}
@@ -149,7 +149,7 @@ class Writing:
         if shared:
             launches = self.script.launches
             for number, each in enumerate(made.launches, made.first):
-                axis, chunks = cut(each.shared, each.grid, threads, each.kernel.chunks)
+                axis, chunks = cut(each.shared, each.grid, threads, each.kernel.head.chunks)
                 launches[number] = launches[number]._replace(axis=axis, chunks=chunks)
         kind = Kind.SHARE if shared else Kind.ALONE
         act = Act(kind, made.first, len(made.launches), int(is_shared(made.work)))

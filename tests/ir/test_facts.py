@@ -20,7 +20,7 @@ from brimstone.ir.dims import (
     maximum,
     minimum,
 )
-from brimstone.ir.facts import Claim, Example, Facts, at_most, divides, equal
+from brimstone.ir.facts import At, Claim, Facts, at_most, divides, equal
 
 # The sizes in the tables: n, i, j, u, v are any; m and s are at least 1; k is a multiple of 16.
 NAMES: dict[str, Any] = {
@@ -263,7 +263,7 @@ class World:
         assumptions, holds = self.assumptions(count)
         return Facts(assumptions), holds
 
-    def examples(self, holds: Sequence[bool]) -> list[Example]:
+    def examples(self, holds: Sequence[bool]) -> list[At]:
         """Some of the sizes that the symbols may have where `holds` says so."""
         symbols = [symbol for symbol, _ in self.leaves[:3] if isinstance(symbol, Symbol)]
         worlds = list(zip(*[values for _, values in self.leaves[:3]], strict=True))

@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 from time import sleep
 
-from brimstone.targets.llvm.cache import ASIDE, SUFFIX, Cache
+from brimstone.targets.llvm.cache import ASIDE, OBJECT, Cache
 
 KEYS = [f"{number:02x}{'0' * 62}" for number in range(40)]
 BOUND = 1 << 18
@@ -76,7 +76,7 @@ def share(folder: Path) -> None:
     running = [child(lambda seed=n: work(folder, Random(seed), 200)) for n in range(TOGETHER)]
     assert all(os.waitpid(process, 0)[1] == 0 for process in running)
     check(folder)
-    size = sum(path.stat().st_size for path in folder.rglob(f"*{SUFFIX}"))
+    size = sum(path.stat().st_size for path in folder.rglob(f"*{OBJECT}"))
     print(f"{TOGETHER} processes shared {size} bytes")
 
 

@@ -62,7 +62,7 @@ def attention(q: Any, k: Any) -> Any:
 
 
 def program() -> Program:
-    return Program(read(STEP), Code(partial(read, STEP), {}), shared_host())
+    return Program(read(STEP).main, Code(partial(read, STEP), {}), shared_host())
 
 
 def general(function: Any) -> Program:
@@ -75,5 +75,5 @@ def general(function: Any) -> Program:
 def prepared(step: Program, sizes: Sequence[int], tape: Tape | None = None) -> Preparation:
     """What is known of a step at some sizes, which a tape may be given."""
     made = step._prepare(sizes, tape)
-    step.code.make(made.launched(made.flat(step.module.main.body)))
+    step.code.make(made.launched(made.flat(step.main.body)))
     return made

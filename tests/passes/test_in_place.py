@@ -7,6 +7,7 @@ from brimstone.ir import parse, print_module, verify
 from brimstone.ir.func import Module
 from brimstone.ir.interpreter import interpret
 from brimstone.passes.in_place import in_place
+from brimstone.passes.touched import touched
 from kit.texts import read
 
 HEAD = "(%x: view<1, f32, {size: [k]}>, %y: view<1, f32, {size: [k]}>)"
@@ -232,3 +233,25 @@ func @f<n: 2..32>({four}) -> (array<[n], f32>, array<[n], f32>) with {{donated: 
     first, second = interpret(module, *[each.copy() for each in arrays])
     assert first.tolist() == (x - u).tolist()
     assert second.tolist() == (w - v).tolist()
+
+
+def test_what_is_touched_has_an_order() -> None:
+    """Where several arrays could be the place of another one, the first is, in every process."""
+    names = [f"x{number}" for number in range(9)]
+    arguments = ", ".join([f"%{name}: array<[4], f32>" for name in (*names, "y")])
+    copies = "\n".join([f"    step.copy %{name}, %y" for name in reversed(names)])
+    main = read(f"""
+func @main({arguments}, %p: array<[], bool>) -> array<[4], f32> {{
+  step.branch %p () {{
+{copies}
+    yield
+  }} () {{
+    step.copy %x4, %y
+    yield
+  }}
+  return %y
+}}""").main
+    branch, _ = main.body
+    reads, writes = touched(branch)
+    assert [each.name for each in reads] == ["p", *reversed(names)]
+    assert [each.name for each in writes] == ["y"]

@@ -265,8 +265,8 @@ def test_others_may_have_the_lock_between_parts(compiler: Compiler) -> None:
     func = contraction("nn")
     made = step(func)
     check(made, func, PRODUCT)
-    sizes = {symbol: PRODUCT[symbol.name] for symbol in made.module.main.symbols}
-    other = next(program.Preparation(made, sizes).foreseen(made.module.main.body))
+    sizes = {symbol: PRODUCT[symbol.name] for symbol in made.main.symbols}
+    other = next(program.Preparation(made, sizes).foreseen(made.main.body))
     assert len([*made.code.make_ahead(other)]) > 2
     assert made.code.get(other.name) is not None
     assert not [*made.code.make_ahead(other)]  # it is there

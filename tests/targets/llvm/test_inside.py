@@ -28,7 +28,7 @@ X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 
 def program(dtype: str) -> Program:
     module = read(STEP.format(dtype=dtype))
-    return Program(module, Code(lambda: module, {}), shared_host())
+    return Program(module.main, Code(lambda: module, {}), shared_host())
 
 
 def wrong(storage: Any) -> list[tuple[int, int, int]]:
@@ -49,7 +49,7 @@ def test_the_first_index_that_names_no_place_is_told(dtype: str) -> None:
         broken[place, column] = number
         broken[4, 0] = 4
         with pytest.raises(ExecutionError) as expected:
-            interpret(step.module, X, broken)
+            interpret(step.code.module, X, broken)
         with pytest.raises(ExecutionError) as caught:
             played(step, [X, broken])
         assert str(caught.value) == str(expected.value)
@@ -62,5 +62,5 @@ def test_no_index_at_all() -> None:
 
 def test_python_has_no_part_in_it() -> None:
     step = program("i32")
-    preparation = Preparation(step, {symbol: 5 for symbol in step.module.main.symbols})
+    preparation = Preparation(step, {symbol: 5 for symbol in step.main.symbols})
     assert is_whole(preparation)

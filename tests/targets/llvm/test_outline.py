@@ -39,9 +39,9 @@ def test_sizes_that_choose_the_same_share_it() -> None:
 def test_parts_of_a_step_share_theirs_too() -> None:
     step = program()
     few, fewer, many = [prepared(step, sizes) for sizes in ((1, 2), (7, 5), (8, 5))]
-    found = [outline_of(each.flow, each.flat(step.module.main.body)[:3]) for each in (few, fewer)]
+    found = [outline_of(each.flow, each.flat(step.main.body)[:3]) for each in (few, fewer)]
     assert found[0] is found[1]
-    assert outline_of(many.flow, many.flat(step.module.main.body)[:3]) is not found[0]
+    assert outline_of(many.flow, many.flat(step.main.body)[:3]) is not found[0]
 
 
 @pytest.mark.parametrize("latest", [(2, 3), (1, 1), (7, 64), (64, 7), (257, 300), (600, 600)])

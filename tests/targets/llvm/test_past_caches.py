@@ -10,6 +10,7 @@ import brimstone as bs
 from brimstone.ir.printer import print_func
 from brimstone.passes.past_caches import past_caches
 from brimstone.targets.llvm import code, program
+from brimstone.targets.llvm.cache import Cache
 from brimstone.targets.llvm.code import Code
 from brimstone.targets.llvm.lower import lower
 from brimstone.targets.llvm.machines import MODELS
@@ -46,6 +47,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     monkeypatch.setattr(program, "past_caches_from", lambda: FEW)
     monkeypatch.setattr(Code, "past_caches", noted)
     monkeypatch.setattr("brimstone.runtime.steps._STEPS", {})
+    monkeypatch.setattr("brimstone.targets.llvm.road.default_cache", lambda: Cache(None))
     yield names
 
 

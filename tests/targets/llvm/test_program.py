@@ -166,7 +166,7 @@ func @count<n: 0..64>(%c: tensor<[2], i64>, %x: tensor<[n, 2], f32>)
 
 
 def program(text: str) -> Program:
-    return Program(read(text), Code(partial(read, text), {}), shared_host())
+    return Program(read(text).main, Code(partial(read, text), {}), shared_host())
 
 
 def inputs(size: int) -> Any:
@@ -196,7 +196,7 @@ def test_a_branch(holds: bool) -> None:
 def test_memory_that_is_neither_freed_nor_given_back_has_a_holder() -> None:
     """The core alone would give it to somebody else while the step runs."""
     step = program(KEPT)
-    preparation = Preparation(step, {symbol: 7 for symbol in step.module.main.symbols})
+    preparation = Preparation(step, {symbol: 7 for symbol in step.main.symbols})
     assert not is_whole(preparation)
     (found,) = played(step, [inputs(7)])
     assert found.tolist() == inputs(7).tolist()
@@ -205,8 +205,8 @@ def test_memory_that_is_neither_freed_nor_given_back_has_a_holder() -> None:
 @pytest.mark.parametrize("size", [6, 7])
 def test_what_a_region_would_do_that_is_not_chosen_does_not_count(size: int) -> None:
     step = program(VIEWED)
-    preparation = Preparation(step, {symbol: size for symbol in step.module.main.symbols})
-    ops = [*preparation.flat(step.module.main.body)]
+    preparation = Preparation(step, {symbol: size for symbol in step.main.symbols})
+    ops = [*preparation.flat(step.main.body)]
     (view,) = [op for op in ops if isinstance(op, View)]
     copied, launched = sorted(view.part.uses, key=lambda op: op.name)
     assert preparation.flow.is_skipped(copied) is (size < 7)

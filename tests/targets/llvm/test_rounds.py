@@ -119,7 +119,7 @@ BODIES = {
 
 def program(body: str) -> Program:
     module = read(HEAD + body + TAIL)
-    return Program(module, Code(lambda: module, {}), shared_host())
+    return Program(module.main, Code(lambda: module, {}), shared_host())
 
 
 def inputs(size: int) -> list[Any]:
@@ -131,7 +131,7 @@ def inputs(size: int) -> list[Any]:
 @pytest.mark.parametrize("name", BODIES)
 def test_rounds_are_those_of_the_interpreter(name: str, size: int) -> None:
     step, given = program(BODIES[name]), inputs(size)
-    (expected,) = interpret(step.module, *given)
+    (expected,) = interpret(step.code.module, *given)
     for _ in range(2):  # slots are used again
         (found,) = played(step, given)
         assert found.tobytes() == expected.tobytes()
@@ -143,7 +143,7 @@ def test_no_round_at_all() -> None:
 
 
 def preparation(step: Program, size: int) -> Preparation:
-    return Preparation(step, {symbol: size for symbol in step.module.main.symbols})
+    return Preparation(step, {symbol: size for symbol in step.main.symbols})
 
 
 @pytest.mark.parametrize("name", BODIES)

@@ -11,6 +11,7 @@ from brimstone.passes.copying import copy_module
 from brimstone.runtime.host import Host, shared_host
 from brimstone.runtime.steps import prepare
 from brimstone.targets.llvm import sharing
+from brimstone.targets.llvm.heads import Head
 from brimstone.targets.llvm.kernel import Kernel
 from brimstone.targets.llvm.program import Preparation, Program, bind
 from brimstone.targets.llvm.road import compile_step
@@ -30,7 +31,7 @@ HERE, BEHIND, OTHER = Range(1, 0, 100), Range(1, 100, 200), Range(2, 0, 100)
 
 def together(bytes: int, effort: int = 1) -> Together:
     """One launch of so many bytes."""
-    return Together(0, [], [Launched(Kernel(None, effort, 16), (9, 1, 1), bytes)])
+    return Together(0, [], [Launched(Kernel(Head("", effort, 16), None, 0), (9, 1, 1), bytes)])
 
 
 @pytest.mark.parametrize("works", [(HALF, HALF), (ENOUGH, 1), (1, ENOUGH)])
@@ -72,9 +73,9 @@ def compiled(module: Module, host: Host) -> Program:
 
 def actions(step: Program, given: list[Any]) -> list[tuple[Kind, int]]:
     """The kind of each action, and how many launches it has."""
-    sizes = bind(step.module.main, [np.shape(each) for each in given], {})
+    sizes = bind(step.main, [np.shape(each) for each in given], {})
     preparation = Preparation(step, sizes)
-    body = step.module.main.body
+    body = step.main.body
     step.code.make(preparation.launched(preparation.flat(body)))
     found = plan_of(preparation).script.actions
     return [(act.kind, act.number) for act in found]
