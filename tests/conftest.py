@@ -45,6 +45,11 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the slow ones: at the end each process has something short to do."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
 @pytest.fixture(autouse=True, scope="module")
 def leave_the_past_alone() -> Iterator[None]:
     """Keep the collector from what earlier modules left alive: a pass over it takes over 1 s."""
