@@ -2,8 +2,8 @@
 
 Comes in: what makes code for a step that has run more than once, of kernels that no size has asked
 for. Goes out: nothing; the code is there when they are launched, or will be made then.
-Never: a compiler in this process, which its caller would feel: helpers compile. Nor a wait at the
-end of the process, or in a fork of it.
+Never: a compiler in this process, which its caller would feel: helpers compile, though a step that
+was read from disk is lowered here first. Nor a wait at the end of the process, or in a fork of it.
 """
 
 import atexit
