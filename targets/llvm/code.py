@@ -45,7 +45,7 @@ class Changed(RuntimeError):
     """A step was lowered in another way when it was put on disk, so its kernels may be others."""
 
     def __init__(self) -> None:
-        super().__init__("what lay on disk of this step is of another compiler, and is removed now")
+        super().__init__("this step lay on disk, lowered in another way; it is removed: run again")
 
 
 class Version(NamedTuple):

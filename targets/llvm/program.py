@@ -1,8 +1,8 @@
 """The host side of a compiled step: what is done in which order, once for each tuple of sizes.
 
-Comes in: a func of the step floor, and the code of its kernels. Goes out: a
-`Program`, which runs it on arrays of the host: as one native call, or where something is left to
-Python, by actions, of which `Segment`s are native calls.
+Comes in: a func of the step floor, and the code of its kernels. Goes out: a `Program`, which runs
+it on arrays of the host: as one native call, or where something is left to Python, by actions, of
+which `Segment`s are native calls.
 Never: what a kernel computes.
 """
 

@@ -9,7 +9,7 @@ or no loops, runs in the interpreter; `Program.code.refused` says which, and why
 import os
 from collections.abc import Mapping
 
-from ...ir.func import Module
+from ...ir.func import Func, Module
 from ..limits import limits_of
 from ..script import Host
 from .cache import default_cache
@@ -27,7 +27,7 @@ def compile_step(module: Module, host: Host, runs: bool = False) -> Program:
     place = place_of(module, how, default_cache())
     found = place.get()
     if found is not None:
-        code = Code(_Again(module, how, text_of(found.main)), {}, found.heads, found.versions)
+        code = Code(_Again(module, how, found.main), {}, found.heads, found.versions)
         return Program(found.main, code, host, limits, place)
     if runs and place.is_new():
         expect(sum(1 for _ in module.main.walk()), how.machine)
@@ -58,14 +58,14 @@ class _Again:
     """Lowers a step that was read from disk, once somebody wants the body of a kernel. Until then
     it holds the module, which holds functions that the step calls on the host."""
 
-    def __init__(self, module: Module, how: How, main: str) -> None:
+    def __init__(self, module: Module, how: How, main: Func) -> None:
         self._module, self._how, self._main = module, how, main
         self._made: Module | None = None
 
     def __call__(self) -> Module:
         if self._made is None:
             made, _ = lowered(self._module, self._how, given=False)
-            if text_of(made.main) != self._main:
+            if text_of(made.main) != text_of(self._main):
                 raise Changed
             self._made = self._made or made  # of several threads the first wins
         return self._made
