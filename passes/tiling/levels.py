@@ -1,14 +1,15 @@
 """A kernel with few rows of results, level by level: sums in chunks, and then what they are for.
 
 Comes in: a `Kernel` that reduces in several levels, or stores what has its rows, too. Goes out:
-`Stages`: one kernel for the reductions of each level, which can be cut into chunks, and one for
-what is stored, of which each element is for itself.
+`Stages`: one kernel for the reductions of each level, or of two, which can be cut into chunks, and
+one for what is stored, of which each element is for itself.
 Never: a choice between this and one kernel; `stages` makes it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from typing import NamedTuple
 
 from ...ir.func import Func
 from ...ir.tensor.arg_reduce import ArgReduction
@@ -18,6 +19,7 @@ from .across import picked
 from .kernel import Kernel, Output
 from .parts import Stages, Within
 from .plan import plan_loops
+from .powers import powers_in
 
 RESULTS = 4096
 """A kernel with more results of reductions has programs enough to be shared out by those."""
@@ -44,14 +46,21 @@ def least_elements(kernel: Kernel) -> int:
     return LONG_KEPT if any(loop.kept for loop in plan_loops(kernel)) else LONG
 
 
-def level_stages(kernel: Kernel, tile: Callable[[Func], Stages]) -> Stages:
-    """One kernel after the other; what one hands on waits in a result, or in a room."""
-    job, handed = _Job(kernel.func, tile), _handed_on(kernel)
-    steps = {each.param.number: _step_of(kernel, each) for each in kernel.outputs}
-    for number in range(1, max(steps.values()) + 1):
-        results = [result for result in steps if steps[result] == number]
-        suffix = f"level{number}" if number <= kernel.levels else "rest"
-        job.step(suffix, results, [value for value in handed if handed[value] == number])
+def level_stages(
+    kernel: Kernel, tile: Callable[[Func], Stages], is_cut: Callable[[Func], bool]
+) -> Stages:
+    """One kernel after the other; what one hands on waits in a result, or in a room. Two levels are
+    one kernel if the second only sums powers below what the first finds to be the largest."""
+    job = _Job(kernel, _handed_on(kernel))
+    powers = powers_in(kernel.func)
+    twice = {node.level for node in kernel.nodes if node.reduces and node.op in powers}
+    level, last = 1, max(map(partial(_step_of, kernel), kernel.outputs))
+    while level <= last:
+        step = job.step(level, level + 1) if level + 1 in twice else None
+        if step is None or not is_cut(step.func):
+            step = job.step(level, level)
+        job.add(step, tile(step.func))
+        level = step.level + 1
     return Stages(kernel.func, tuple(job.steps), tuple(job.rooms))
 
 
@@ -74,26 +83,46 @@ def _handed_on(kernel: Kernel) -> dict[AnyValue, int]:
     return found
 
 
-@dataclass(slots=True)
-class _Job:
-    """`known` is what has been handed on so far, each with the number of its array."""
+class _Step(NamedTuple):
+    """The kernel that makes what is known after a level: these values, each with the number of its
+    array, of which some are handed on."""
 
     func: Func
-    tile: Callable[[Func], Stages]
+    level: int
+    made: dict[int, AnyValue]
+    handed: list[AnyValue]
+
+
+@dataclass(slots=True)
+class _Job:
+    """`handed` says after which level a value is known that others read; `known` is what has been
+    handed on so far, each with the number of its array."""
+
+    kernel: Kernel
+    handed: dict[AnyValue, int]
     known: dict[AnyValue, int] = field(default_factory=lambda: {})
     rooms: list[Tensor] = field(default_factory=lambda: [])
     steps: list[Within] = field(default_factory=lambda: [])
 
-    def step(self, suffix: str, numbers: Sequence[int], handed: Sequence[AnyValue]) -> None:
-        """A kernel that makes the results with these numbers, and what is handed on."""
-        func, reads = self.func, len(self.func.arguments)
-        given, made = self.known, {reads + number: func.results[number] for number in numbers}
-        for value in handed:
-            if value not in made.values():
-                made[reads + len(func.results) + len(self.rooms)] = value
-                self.rooms.append(value.type)
-        each = picked(func, f"_{suffix}", [*made.values()], [*given])
-        arrays = (*range(reads), *given.values(), *made)
-        self.steps.append(Within(self.tile(each), arrays))
-        places = {value: place for place, value in made.items()}
-        self.known = {**given, **{value: places[value] for value in handed}}
+    def step(self, first: int, last: int) -> _Step:
+        """A kernel that makes what is stored, or handed on, with these levels."""
+        kernel, levels = self.kernel, range(first, last + 1)
+        func, reads = kernel.func, len(kernel.func.arguments)
+        numbers = [x.param.number for x in kernel.outputs if _step_of(kernel, x) in levels]
+        made = {reads + number: func.results[number] for number in numbers}
+        handed = [value for value, level in self.handed.items() if level in levels]
+        free = reads + len(func.results) + len(self.rooms)
+        rooms = [value for value in handed if value not in made.values()]
+        made |= dict(enumerate(rooms, free))
+        suffix = f"_level{last}" if last <= kernel.levels else "_rest"
+        return _Step(picked(func, suffix, [*made.values()], [*self.known]), last, made, handed)
+
+    def add(self, step: _Step, stages: Stages) -> None:
+        """Do this next."""
+        func = self.kernel.func
+        arrays = (*range(len(func.arguments)), *self.known.values(), *step.made)
+        self.steps.append(Within(stages, arrays))
+        outside = len(func.arguments) + len(func.results)
+        self.rooms += [value.type for number, value in step.made.items() if number >= outside]
+        places = {value: number for number, value in step.made.items()}
+        self.known |= {value: places[value] for value in step.handed}

@@ -7,6 +7,7 @@ Never: a step, or a size of a call: all sizes are in the symbols of the kernel f
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from math import prod
 
 from ...ir.attributes import Shape
@@ -18,15 +19,17 @@ from ..witness import witness
 from .across import across_stages
 from .alone import alone_stages
 from .build import build_stage
+from .combined import combining_func
 from .kernel import Kernel
 from .levels import RESULTS, has_levels, least_elements, level_stages
 from .merge import merge_axes, order_axes
 from .parts import Choice, Stage, Stages
+from .powers import below_their_own
 from .read import read_kernel
 from .schedule import Chooser, shape_of
 from .sizes import Unnamed, untold
 from .space import Refused, crossings
-from .split import chunk_length, chunks_of, combined_results, combining_func, partial_kernel
+from .split import chunk_length, chunks_of, combined_results, partial_kernel
 from .staging import Staging, by_size
 
 MANY_PROGRAMS = 64
@@ -69,26 +72,43 @@ def _tiled(func: Func, choose: Chooser) -> Stages:
     length = chunk_length(kernel, choose(shape_of(kernel)))
     if length is None:
         return _by_levels(kernel, plain, choose) if has_levels(kernel) else plain
-    reduced = kernel.space.sizes[kernel.space.reduced[0]]
+    cut = partial(_cut, kernel, length, plain, prod(whole.grid), choose)
+    if kernel.levels == 1:
+        return cut()
+    return by_size(func, prod(kernel.space.sizes), _long(kernel, choose), cut, lambda: plain)
+
+
+def _cut(kernel: Kernel, length: int, plain: Stages, programs: Size, choose: Chooser) -> Stages:
+    """In chunks, where the one kernel that it is has few programs."""
+    func, reduced = kernel.func, kernel.space.sizes[kernel.space.reduced[0]]
     split = _split(kernel, length, ceil_div(reduced, length), choose)
     # Of fewer, one chunk would be the whole, and the other one next to nothing.
     few = Stages(func, (Choice(reduced, 2 * length, split, plain),))
-    return Stages(func, (Choice(prod(whole.grid), MANY_PROGRAMS, plain, few),))
+    return Stages(func, (Choice(programs, MANY_PROGRAMS, plain, few),))
 
 
 def _by_levels(kernel: Kernel, plain: Stages, choose: Chooser) -> Stages:
     """The one kernel that it is; or one for each level, where few results come of much."""
     func, sizes = kernel.func, kernel.space.sizes
-    least = choose(shape_of(kernel)).get("long", least_elements(kernel))
 
     def levels() -> Stages:
-        return level_stages(kernel, lambda made: tile_kernel(made, choose))
+        return level_stages(kernel, lambda made: tile_kernel(made, choose), is_cut)
+
+    def is_cut(made: Func) -> bool:
+        read = _prepared(read_kernel(made))
+        return chunk_length(read, choose(shape_of(read))) is not None
 
     def few() -> Stages:
-        return by_size(func, prod(sizes), least, levels, lambda: plain)
+        return by_size(func, prod(sizes), _long(kernel, choose), levels, lambda: plain)
 
     results = prod(sizes[axis] for axis in kernel.space.parallel)
     return by_size(func, results, RESULTS + 1, lambda: plain, few)
+
+
+def _long(kernel: Kernel, choose: Chooser) -> int:
+    """Of how many elements a kernel with several levels takes several launches, if few programs
+    would do all the work in one."""
+    return choose(shape_of(kernel)).get("long", least_elements(kernel))
 
 
 def _prepared(kernel: Kernel, merged: bool = True) -> Kernel:
@@ -117,7 +137,8 @@ def _split(kernel: Kernel, length: int, count: Size, choose: Chooser) -> Stages:
     writes = range(len(reads), len(reads) + len(func.results))
     combining, types, used = combining_func(kernel, chunks)
     rooms = range(writes.stop, writes.stop + len(types))
-    chunked = _prepared(partial_kernel(read_kernel(func), chunks, length))
+    apart = func if kernel.levels == 1 else below_their_own(func)
+    chunked = _prepared(partial_kernel(read_kernel(apart), chunks, length))
     partial = build_stage(chunked, choose(shape_of(chunked)), [*reads, *writes, *rooms])
     partial.func.name = f"{func.name}_parts"
     results = [writes[number] for number in combined_results(kernel)]

@@ -70,14 +70,15 @@ def levels_of(module: Module) -> set[str]:
 
 
 CASES: dict[str, tuple[Build, tuple[str, ...], set[str]]] = {
-    "softmax": (softmax, ("n m f32",), {"level1", "level2", "rest"}),
-    "softmax of f64": (softmax, ("n m f64",), {"level1", "level2", "rest"}),
-    "softmax of one row": (softmax, ("n f32",), {"level1", "level2", "rest"}),
+    "softmax": (softmax, ("n m f32",), {"level2", "rest"}),
+    "softmax of f64": (softmax, ("n m f64",), {"level2", "rest"}),
+    "softmax of f16": (softmax, ("n m f16",), {"level2", "rest"}),
+    "softmax of one row": (softmax, ("n f32",), {"level2", "rest"}),
     "norm and its sums": (
         normal, ("n m f32", "n f32"), {"level1", "level2", "rest"}
     ),
     "all it has": (all_it_has, ("n m f32",), {"level1", "level2", "rest"}),
-    "one number": (log_sum_exp, ("n f32",), {"level1", "level2"}),
+    "one number": (log_sum_exp, ("n f32",), {"parts", "combined"}),
     "two of a level": (
         two_of_a_level, ("n m f32", "n m f32"), {"level1", "level2", "level3", "rest"}
     ),
