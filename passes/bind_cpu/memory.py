@@ -70,7 +70,7 @@ def bind_load(binding: Binding, op: tile.Load) -> Registers:
     access = Access.of(binding, op.view, op.offsets, op.shape)
     turned = access.turned(binding)
     if turned is None:
-        ask_ahead(access, op, binding.schedule.get("ahead", 0))
+        ask_ahead(access, op, binding.schedule.get("ahead", 0), len(binding.ranges.grid))
         return load_block(binding, access, op)
     return swapped(binding, load_block(binding, turned.access, op), turned.axis)
 

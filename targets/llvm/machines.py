@@ -22,7 +22,8 @@ class CPU(Machine):
     """A machine, with the triple, the processor and the features that LLVM is told of.
 
     `halves` says whether it has instructions that make f16 of f32, and f32 of f16; `ranges` whether
-    it has x86's instruction for the larger of two floats that knows the order of the zeros.
+    it has x86's instruction for the larger of two floats that knows the order of the zeros, and
+    `spreads` whether LLVM spreads a number that all lanes have by an instruction of its own.
     """
 
     triple: str
@@ -30,6 +31,7 @@ class CPU(Machine):
     features: str = ""
     halves: bool = True
     ranges: bool = False
+    spreads: bool = False
 
 
 AVX512 = CPU(
@@ -38,7 +40,7 @@ AVX512 = CPU(
 )  # fmt: skip
 AVX2 = CPU(
     "avx2", 32, 16, fused=True, masked=False, level1=32 * KIB, level2=256 * KIB,
-    triple="x86_64-unknown-linux-gnu", cpu="x86-64-v3",
+    triple="x86_64-unknown-linux-gnu", cpu="x86-64-v3", spreads=True,
 )  # fmt: skip
 SSE42 = CPU(
     "sse42", 16, 16, fused=False, masked=False, level1=32 * KIB, level2=256 * KIB,

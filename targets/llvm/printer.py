@@ -21,7 +21,7 @@ from . import types
 from .emit import REGIONS, TABLE
 from .machines import CPU
 from .programs import print_programs
-from .writer import Metadata, Refused, Writer, refuse
+from .writer import Metadata, Refused, Vectors, Writer, refuse
 
 PARAMETERS = ", ".join([f"ptr noalias readonly %{name}" for name in ("slots", "grid", "range")])
 WIDEST = 64
@@ -29,10 +29,10 @@ WIDEST = 64
 
 def print_llvm(funcs: Iterable[Func], machine: CPU) -> str:
     """The text of a module with one function for each func, under its name."""
-    metadata = Metadata()
-    functions = [_function(func, machine, metadata) for func in funcs]
-    head = f'target triple = "{machine.triple}"\n'
-    return "\n".join([head, *functions, _attributes(machine), *metadata.lines, ""])
+    metadata, vectors = Metadata(), Vectors()
+    functions = [_function(Writer(func, machine, metadata, vectors)) for func in funcs]
+    head = [f'target triple = "{machine.triple}"\n', *vectors.lines]
+    return "\n".join([*head, *functions, _attributes(machine), *metadata.lines, ""])
 
 
 def _attributes(machine: CPU) -> str:
@@ -44,8 +44,8 @@ def _attributes(machine: CPU) -> str:
     return f'attributes #0 = {{ nounwind "no-builtins" {listed} }}\n'
 
 
-def _function(func: Func, machine: CPU, metadata: Metadata) -> str:
-    writer = Writer(func, machine, metadata)
+def _function(writer: Writer) -> str:
+    func = writer.func
     _require_kernel(func)
     for name in ("slots", "grid", "range"):
         writer.unique(name)

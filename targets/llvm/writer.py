@@ -47,6 +47,23 @@ class Metadata:
         return f"!{len(self.lines) - 1}"
 
 
+class Vectors:
+    """The vectors of a module that stand in memory, each once, by type and number. They are said to
+    come from elsewhere, so that LLVM reads them."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self._names: dict[tuple[str, str], str] = {}
+
+    def name(self, type_: str, constant: str, align: int) -> str:
+        """The name of a constant's memory."""
+        if (type_, constant) not in self._names:
+            name = self._names[type_, constant] = f"@vector.{len(self.lines)}"
+            memory = f"internal externally_initialized global {type_} {constant}"
+            self.lines.append(f"{name} = {memory}, align {align}")
+        return self._names[type_, constant]
+
+
 class Round(NamedTuple):
     """Which time the body of a loop is written: how far the index is ahead of that of the first
     time; the number of that time, and of this one."""
@@ -60,9 +77,11 @@ class Round(NamedTuple):
 class Writer:
     """Writes one function; `label` names the block that is open."""
 
-    def __init__(self, func: Func, machine: CPU, metadata: Metadata) -> None:
-        self.func, self.machine, self.metadata = func, machine, metadata
+    def __init__(self, func: Func, machine: CPU, metadata: Metadata, vectors: Vectors) -> None:
+        self.func, self.machine, self.metadata, self.vectors = func, machine, metadata, vectors
         self.lines: list[str | list[str]] = []
+        self.constants: dict[str, str] = {}
+        self.at_entry = self.aside()
         self.before_loop: dict[Op, list[str]] = {}
         self.pointers: dict[tuple[Any, ...], str] = {}
         self.round, self.rounds = Round(None, 0, 0, 0), 0
@@ -77,6 +96,15 @@ class Writer:
         self.program_counts: dict[int, str] = {}
         self.label = ""
         self._location = UNKNOWN
+
+    def read_constant(self, type_: str, constant: str) -> str:
+        """A vector that is read once, where the function begins."""
+        align = self.machine.vector_bytes
+        at = self.vectors.name(type_, constant, align)
+        if at not in self.constants:
+            name = self.constants[at] = self.unique("constant")
+            self.at_entry.append(f"  {name} = load {type_}, ptr {at}, align {align}")
+        return self.constants[at]
 
     def line(self, text: str) -> None:
         """One instruction."""

@@ -27,6 +27,7 @@ from ....ir.types import Vec
 from .. import types
 from ..writer import Printers, Writer
 from .arithmetic import BINARY, form_of
+from .constants import as_operand
 from .forms import Form
 
 R = ReduceKind
@@ -40,7 +41,10 @@ UNORDERED = {
 
 
 def print_constant(writer: Writer, op: Constant) -> None:
-    writer.equate(op.result, types.constant(op.value))
+    text, type_ = types.constant(op.value), op.result.type
+    if isinstance(type_, Vec):
+        text = as_operand(writer, type_, text)
+    writer.equate(op.result, text)
 
 
 def print_iota(writer: Writer, op: Iota) -> None:
@@ -51,7 +55,8 @@ def print_iota(writer: Writer, op: Iota) -> None:
 def print_splat(writer: Writer, op: Splat) -> None:
     type_, x = op.result.type, writer.operand(op.x)
     if not x.startswith("%"):
-        writer.equate(op.result, types.vector_of(types.element(type_.dtype), [x]))
+        constant = types.vector_of(types.element(type_.dtype), [x])
+        writer.equate(op.result, as_operand(writer, type_, constant))
         return
     held = types.text(type_)
     first = writer.temporary("first", f"insertelement {held} poison, {writer.typed(op.x)}, i64 0")

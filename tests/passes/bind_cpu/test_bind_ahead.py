@@ -51,6 +51,29 @@ def test_a_hint_a_line_of_the_interior(machine: Machine, dtype: str, lines: int)
     assert all(op.buffer.name == "x" for op in hints(doubled(dtype), machine))
 
 
+ADDED = """
+func @added<n: 0..999, m: 0..999>(%x: view<2, f32, {size: [n, m], unit_stride: 1}>,
+                                  %row: view<1, f32, {size: [m], unit_stride: 0}>,
+                                  %y: view<2, f32, {size: [n, m], unit_stride: 1}>)
+    with {grid: [n, ceildiv(m, 16)], tile: {n: 16, ahead: 2048}} {
+  %i = tile.program_id {axis = 0} : scalar<i64>
+  %j = tile.program_id {axis = 1} : scalar<i64>
+  %size = tile.constant {value = 16} : scalar<i64>
+  %at = tile.binary %j, %size {kind = multiply} : scalar<i64>
+  %a = tile.load %x, %i, %at {shape = [1, 16], padding = 0.0} : tile<[1, 16], f32>
+  %b = tile.load %row, %at {shape = [16], padding = 0.0} : tile<[16], f32>
+  %c = tile.broadcast %b {shape = [1, 16], axes = [1]} : tile<[1, 16], f32>
+  %d = tile.binary %a, %c {kind = add} : tile<[1, 16], f32>
+  tile.store %y, %d, %i, %at
+  return
+}
+"""
+
+
+def test_a_row_that_each_row_of_programs_reads_is_near() -> None:
+    assert [op.buffer.name for op in hints(ADDED)] == ["x"]
+
+
 def test_without_a_distance_there_are_none() -> None:
     assert not hints(doubled(ahead=0))
 

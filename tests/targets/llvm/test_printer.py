@@ -111,6 +111,39 @@ def test_a_module_of_several_funcs() -> None:
     assert compile_text(text, AVX512)
 
 
+SCALED = """
+func @scaled(%x: buffer<f32, global>) {
+  %zero = loop.constant {value = 0} : scalar<i64>
+  %half = loop.constant {value = 0.5} : scalar<f32>
+  %halves = loop.splat %half {lanes = 8} : vec<8, f32>
+  %others = loop.constant {value = [0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5]} : vec<8, f32>
+  %signs = loop.constant {value = [-0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0]} : vec<8, f32>
+  %each = loop.constant {value = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]} : vec<8, f32>
+  %a = loop.load_vector %x, %zero {lanes = 8} : vec<8, f32>
+  %b = loop.fma %a, %halves, %others : vec<8, f32>
+  %c = loop.fma %b, %each, %signs : vec<8, f32>
+  loop.store_vector %x, %zero, %c
+  return
+}
+"""
+
+
+def test_numbers_of_all_lanes_stand_in_memory_where_that_saves_registers() -> None:
+    text = print_llvm([parse(SCALED).main, parse(SCALED.replace("@scaled", "@also")).main], AVX2)
+    memory = "@vector.0 = internal externally_initialized global <8 x float> splat (float 0.5)"
+    assert f"{memory}, align 32" in text and "@vector.1" not in text
+    assert text.count("entry:\n  %constant = load <8 x float>, ptr @vector.0, align 32\n") == 2
+    assert text.count("<8 x float> %constant, <8 x float> %constant)") == 2
+    assert text.count("<8 x float> splat (float -0.0)") == 2
+    assert compile_text(text, AVX2)
+
+
+def test_elsewhere_they_are_constants() -> None:
+    for machine in (AVX512, NEON):
+        text = print_llvm([parse(SCALED).main], machine)
+        assert "@vector" not in text and text.count("splat (float 0.5)") == 2
+
+
 def test_names_that_llvm_would_take_for_others() -> None:
     func = kernel(
         "%slots: buffer<f32, global>, %grid: scalar<i64>, %entry: scalar<i64>",
