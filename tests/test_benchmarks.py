@@ -298,6 +298,7 @@ def test_threads_of_training_are_timed_and_held_to_what_each_does_alone() -> Non
         assert not threads.same_bits([*trainings, Forgetful((6, 8, 3), 4, 0)], 3)
 
 
+@pytest.mark.slow
 def test_all_of_a_transformer_is_machine_code() -> None:
     """Also products along axes that were merged, whose sizes no array has alone."""
     from benchmarks.transformer import slopes

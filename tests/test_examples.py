@@ -91,6 +91,7 @@ def test_gaps_and_classes(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.splitlines()[0].endswith(f"-> {filled}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["vit", "resnet"])
 def test_models_of_images_from_folders(name: str) -> None:
     run = hugging_face.example(name).main()

@@ -117,6 +117,7 @@ def test_the_same_but_for_the_order_of_sums(name: str) -> None:
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6 * np.max(np.abs(other)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [block, rough])
 def test_memory_grows_by_what_a_block_takes_alone(step: Any) -> None:
     made = bs.jit(bs.grad(chain(step)(bs.checkpoint)))
