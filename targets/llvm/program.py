@@ -177,8 +177,16 @@ class Program:
         foreseen = [*dict.fromkeys(self._prepare(sizes).foreseen(self.main.body))]
         foreseen.sort(key=lambda each: bool(each.past_caches))  # sizes change by little first
         if len(foreseen) >= WORTH_FORESEEING:
-            made = [partial(self.code.make_ahead, each) for each in foreseen]
+            made = [partial(self._make_ahead, each) for each in foreseen]
             ahead().add([*made, partial(self._place.tell, self.main, self.code)])
+
+    def _make_ahead(self, kernel: Foreseen) -> Iterator[None]:
+        """Have code for a kernel, part by part; if the step would be lowered otherwise by now, who
+        launches what is missing will be told, and the next process finds nothing on disk."""
+        try:
+            yield from self.code.make_ahead(kernel)
+        except Changed:
+            self._place.drop()
 
 
 class Preparation:

@@ -26,7 +26,7 @@ from brimstone.runtime.host import shared_host
 from brimstone.runtime.records import plan_words
 from brimstone.targets.llvm import build, code, descent, program, road
 from brimstone.targets.llvm.cache import Cache
-from brimstone.targets.llvm.code import Changed
+from brimstone.targets.llvm.code import Changed, Foreseen
 from brimstone.targets.llvm.descent import descend
 from brimstone.targets.llvm.heads import Head
 from brimstone.targets.llvm.machines import MODELS, host
@@ -290,6 +290,23 @@ def test_a_kernel_that_is_lowered_in_another_way_now_gets_no_name(
     with pytest.raises(Changed):
         check(step(func), func, SMALL)
     assert disk.held()[0] == 0
+
+
+def test_what_is_made_ahead_of_a_step_that_is_lowered_otherwise_now_is_dropped(
+    disk: Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody hears of it before somebody launches what is missing."""
+    func = contraction("nn")
+    check(step(func), func, SMALL)
+    made = step(func)
+    (name, *_) = made.code.heads
+    forget_code(disk)
+    monkeypatch.setattr(code, "name_of", lambda func: "another")
+    monkeypatch.setattr(code, "object_ahead", lambda make, name: make())
+    assert made._place.get() is not None
+    for _ in made._make_ahead(Foreseen(name)):
+        pass
+    assert made._place.get() is None
 
 
 @pytest.mark.parametrize("name", ["turned", "layers"])
