@@ -160,8 +160,12 @@ def test_threads_with_little_to_do_keep_the_lock(monkeypatch: pytest.MonkeyPatch
             bs.sync(state)
         return [each.tolist() for each in state.values()]
 
-    sleep(0.2)  # until the threads of other tests are forgotten
-    alone = [train(seed) for seed in range(4)]
+    for _ in range(50):  # until the threads of other tests have ended, and are forgotten
+        sleep(0.2)
+        states.clear()
+        alone = [train(seed) for seed in range(4)]
+        if not states:
+            break
     assert not states
     before = settled().used
     for _ in range(50):
@@ -214,7 +218,7 @@ def test_memory_does_not_grow() -> None:
     for _ in range(30):
         x = product(x, x)
     after = settled()
-    assert after.used == before.used
+    assert after.used <= before.used  # what other tests have made may go meanwhile
     assert after.used + after.kept <= before.used + before.kept + (SIZE * SIZE * 4 << 6)
 
 
