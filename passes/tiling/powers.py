@@ -12,10 +12,9 @@ from typing import NamedTuple
 
 from ...ir import tensor
 from ...ir.builder import Builder
-from ...ir.dtypes import DType
 from ...ir.func import Func
 from ...ir.tensor.axes import other_axes
-from ...ir.tensor.rules import filled
+from ...ir.tensor.rules import Term, broadcast_along
 from ...ir.values import AnyValue, Op
 from ..copying import copy_func
 from ..reads import needed
@@ -71,13 +70,10 @@ def below_their_own(func: Func) -> Func:
     copy = copy_func(func)
     for powers in powers_in(copy).values():
         builder = Builder(copy.body, before=powers.below, location=powers.below.location)
-        largest = powers.largest.result
-        zero = filled(builder, 0.0, largest.type)
-        finite = builder.emit(tensor.IsFinite, largest)
-        shift = builder.emit(tensor.Select, finite, largest, zero)
-        shape = powers.below.result.shape
-        kept = other_axes(len(shape), powers.total.axes)
-        shift = builder.emit(tensor.Broadcast, shift, shape, kept)
+        largest = Term(builder, powers.largest.result)
+        shift = largest.where(largest.apply("is_finite"), 0.0).value
+        shape, axes = powers.below.result.shape, powers.total.axes
+        shift = broadcast_along(builder, shift, shape, axes)
         powers.below.set_operands((powers.below.left, shift))
     return copy
 
@@ -95,13 +91,7 @@ def added_up(
     shift = replace(powers.shift, value=values[powers.shift.value])
     one = arranged(builder, shift, [(axis,) for axis in kept], sizes)
     dtype = sum_dtype(powers.total)
-    every = builder.emit(
-        tensor.Broadcast, _cast(builder, one, dtype), sums.shape, tuple(range(1, len(sums.shape)))
-    )
-    above = builder.emit(tensor.Subtract, _cast(builder, largest, dtype), every)
-    counted = builder.emit(tensor.Multiply, sums, builder.emit(tensor.Exp, above))
-    return builder.emit(tensor.ReduceSum, counted, (0,))
-
-
-def _cast(builder: Builder, value: AnyValue, dtype: DType) -> AnyValue:
-    return value if value.dtype is dtype else builder.emit(tensor.Cast, value, dtype=dtype)
+    every = Term(builder, broadcast_along(builder, one, sums.shape, (0,)))
+    above = Term(builder, largest).cast(dtype) - every.cast(dtype)
+    counted = Term(builder, sums) * above.apply("exp")
+    return counted.apply("reduce_sum", axes=(0,)).value

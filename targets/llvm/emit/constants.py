@@ -8,8 +8,8 @@ from ....ir.types import Vec
 from .. import types
 from ..writer import Writer
 
-UNREAD = ("zeroinitializer", "splat (float -0.0)", "splat (double -0.0)")
-"""LLVM makes zeros of nothing, and signs of the others."""
+SIGNS = ("splat (float -0.0)", "splat (double -0.0)")
+"""LLVM makes other instructions of arithmetic with these."""
 
 
 def as_operand(writer: Writer, type_: Vec, constant: str) -> str:
@@ -24,6 +24,6 @@ def as_operand(writer: Writer, type_: Vec, constant: str) -> str:
     machine, held = writer.machine, types.text(type_)
     fills = type_.lanes * type_.dtype.itemsize == machine.vector_bytes
     numbers = type_.dtype in types.NATIVE_FLOATS and constant.startswith("splat")
-    if not (machine.spreads and fills and numbers) or constant in UNREAD:
+    if not (machine.spreads and fills and numbers) or constant in SIGNS:
         return constant
     return writer.read_constant(held, constant)

@@ -165,9 +165,9 @@ def test_few_elements_are_done_at_once() -> None:
 PARTS = """\
 func @k<n: 0..4096>(%x: tensor<[n], f32>) -> tensor<[], f32> {
   %largest = tensor.reduce_maximum %x {axes = [0]} : tensor<[], f32>
-  %0 = tensor.constant {value = 0.0} : tensor<[], f32>
-  %1 = tensor.is_finite %largest : tensor<[], bool>
-  %2 = tensor.select %1, %largest, %0 : tensor<[], f32>
+  %0 = tensor.is_finite %largest : tensor<[], bool>
+  %1 = tensor.constant {value = 0.0} : tensor<[], f32>
+  %2 = tensor.select %0, %largest, %1 : tensor<[], f32>
   %3 = tensor.broadcast %2 {shape = [n], axes = []} : tensor<[n], f32>
   %4 = tensor.subtract %x, %3 : tensor<[n], f32>
   %5 = tensor.exp %4 : tensor<[n], f32>

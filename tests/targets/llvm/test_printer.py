@@ -1,5 +1,7 @@
 """What a kernel looks like as LLVM text, and what is refused."""
 
+from dataclasses import replace
+
 import pytest
 
 from brimstone.ir.parser import parse
@@ -139,7 +141,7 @@ def test_numbers_of_all_lanes_stand_in_memory_where_that_saves_registers() -> No
 
 
 def test_elsewhere_they_are_constants() -> None:
-    for machine in (AVX512, NEON):
+    for machine in (AVX512, NEON, replace(AVX2, spreads=False)):
         text = print_llvm([parse(SCALED).main], machine)
         assert "@vector" not in text and text.count("splat (float 0.5)") == 2
 
