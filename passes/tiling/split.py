@@ -107,9 +107,10 @@ def _can_be_cut(kernel: Kernel) -> bool:
 def _sums_powers(kernel: Kernel) -> bool:
     """Whether there is a second level, which only sums powers below what the first finds to be the
     largest, and for which nothing is kept."""
+    if kernel.levels != 2:
+        return False
     powers = powers_in(kernel.func)
-    second = [node.op for node in reductions_of(kernel) if node.level > 1]
-    known = kernel.levels == 2 and all(op in powers for op in second)
+    known = all(node.op in powers for node in reductions_of(kernel) if node.level > 1)
     return known and not any(loop.kept for loop in plan_loops(kernel))
 
 
