@@ -4,7 +4,7 @@ import gc
 import os
 import signal
 import tempfile
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from unittest import mock
 
 import pytest
@@ -56,6 +56,21 @@ def leave_the_past_alone() -> Iterator[None]:
     gc.collect()
     gc.freeze()
     yield
+
+
+class Nobody:
+    """Has nothing made ahead."""
+
+    def add(self, tasks: Sequence[object]) -> None:
+        """Leave these undone."""
+
+
+@pytest.fixture(autouse=True, scope="session")
+def nothing_is_made_ahead() -> Iterator[None]:
+    """Leave out code for sizes that no test has, which a thread would be at all the time, beside
+    tests that count threads or bytes. Tests of that have it made."""
+    with mock.patch("brimstone.targets.llvm.program.ahead", Nobody):
+        yield
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:

@@ -77,7 +77,6 @@ class Compiler:
 @pytest.fixture
 def compiler(monkeypatch: pytest.MonkeyPatch) -> Iterator[Compiler]:
     """No code is known, or on disk, but what a test makes."""
-    module.ahead().wait()  # for what earlier tests have asked of it
     made = Compiler()
     monkeypatch.setattr(module, "workers", lambda: made)
     monkeypatch.setattr(workers, "workers", lambda: made)
