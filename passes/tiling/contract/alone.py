@@ -119,10 +119,12 @@ class Chunks:
 
     def panels(self, batch: Size, rows: Size, columns: Size, whole: Size) -> Size:
         """All panels of columns, or fewer where chunks are many, along k and of all panels of rows,
-        and the batch does not make enough programs."""
+        and the batch does not make enough programs: an even number, if not one, for of three the
+        last one would keep one thread of two waiting."""
         columns = maximum(columns, 1)
         much = ceil_div(rows * columns * whole, self.schedule["much"])
-        programs = maximum(ceil_div(much, maximum(batch, 1)), 1)
+        each = ceil_div(much, maximum(batch, 1))
+        programs = maximum(minimum(2 * ceil_div(each, 2), 2 * each - 1), 1)
         return minimum(maximum(ceil_div(columns, programs), self.schedule["apart"]), columns)
 
 

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from brimstone.ir import step
-from brimstone.ir.dims import Size, evaluate
+from brimstone.ir.dims import Size, ceil_div, evaluate
 from brimstone.ir.func import Module
 from brimstone.ir.interpreter import interpret
 from brimstone.ir.values import Block
 from brimstone.passes.oracle import difference
+from brimstone.passes.tiling.contract.alone import Chunks
 from kit.contractions import LAYOUTS, SMALL, contract, contraction, near_sizes
 from kit.tiling import SYMBOLS, arrays_for, kernel, runs, sizes_of, tiled
 
@@ -111,6 +112,14 @@ def number(size: Size, sizes: Mapping[str, int]) -> int:
 def test_what_is_known_is_decided_at_once() -> None:
     module = tiled(contraction("fixed"), SMALL).module
     assert not [op for op in module.main.walk() if isinstance(op, step.When)]
+
+
+@pytest.mark.parametrize(("batch", "most"), [(0, 10), (1, 10), (2, 6), (5, 2)])
+def test_columns_are_shared_by_an_even_number_of_programs_if_not_one(batch: int, most: int) -> None:
+    chunks, counts = Chunks({"much": 1800, "apart": 1}), list[Size]()
+    for rows in range(50):
+        counts.append(ceil_div(120, chunks.panels(batch, rows, 120, 3)))
+    assert [*dict.fromkeys(counts)] == [1, *range(2, most + 1, 2)]
 
 
 def test_every_array_of_a_step_is_freed() -> None:

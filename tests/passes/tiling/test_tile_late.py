@@ -3,8 +3,10 @@
 import sys
 from collections.abc import Callable
 from functools import partial
+from inspect import CO_GENERATOR
 from threading import Thread
 from time import sleep
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -81,10 +83,13 @@ def late(made: list[int], certain: bool = True) -> Begun:
 
 
 def interrupted(after: int, work: Callable[[], object]) -> bool:
-    """Do something until so many functions are called, or to its end."""
+    """Do something until so many functions are called, or to its end. Generators do not count:
+    Python takes no error from one that is closed."""
 
-    def look(*_: Any) -> None:
+    def look(frame: FrameType, *_: Any) -> None:
         nonlocal after
+        if frame.f_code.co_flags & CO_GENERATOR:
+            return
         after -= 1
         if not after:
             raise KeyboardInterrupt
