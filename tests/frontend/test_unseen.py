@@ -160,6 +160,7 @@ def outcome(function: Callable[..., Any], *given: Any) -> Any:
         return type(problem)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("device", ["cpu", "reference"])
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_other_sizes_make_no_difference(name: str, device: str) -> None:
