@@ -1,6 +1,6 @@
 """What `native/brimstone.h` declares, in the form that cffi loads without parsing it.
 
-`python -m kit.declared`, in the folder `tests`, writes this file; the header's hash: 63add3a0dd9fd37b.
+`python -m kit.declared`, in the folder `tests`, writes this file; the header's hash: e5609f654a75c953.
 """
 
 import _cffi_backend

@@ -326,7 +326,7 @@ typedef struct brimstone_event {
     int64_t used;
 } brimstone_event;
 
-/* Hand over what was written down, each event once; how many they are. */
+/* Hand over what was written down, each event once and in no order; how many they are. */
 BRIMSTONE_API int64_t brimstone_events(brimstone_event *events, int64_t most);
 
 /* An array that is alive from position `begin` to position `end` of a script, both included. */

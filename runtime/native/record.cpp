@@ -41,9 +41,9 @@ void record(bool wanted) noexcept { is_recording.store(wanted); }
 size_t take_events(std::span<brimstone_event> taken) noexcept {
     const std::lock_guard lock(guard);
     const size_t count = std::min(taken.size(), events.size());
-    const auto end = events.begin() + static_cast<std::ptrdiff_t>(count);
-    std::copy(events.begin(), end, taken.begin());
-    events.erase(events.begin(), end);
+    const auto first = events.end() - static_cast<std::ptrdiff_t>(count);
+    std::copy(first, events.end(), taken.begin());
+    events.erase(first, events.end());  // from the end, so that none has to move
     return count;
 }
 
