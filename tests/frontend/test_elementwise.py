@@ -136,3 +136,58 @@ def test_strangers_are_left_to_python(other: Any) -> None:
         x() + other
     assert (x() == other) is False
     assert x() != other
+
+
+def counted(exponent: Any, dtype: str = "float32") -> tuple[int, int, int]:
+    """How many multiplications, quotients and powers a power is recorded as."""
+    text = str(bs.jit(lambda x: x**exponent).lower(bs.ones(3, dtype=dtype)))
+    return text.count(".multiply"), text.count(".divide"), text.count(".power")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "complex64"])
+def test_small_powers_are_products(dtype: str) -> None:
+    for exponent, multiplied in ((1, 0), (2, 1), (3, 2), (4, 2)):
+        assert counted(exponent, dtype) == (multiplied, 0, 0)
+        assert counted(float(exponent), dtype) == (multiplied, 0, 0)
+    assert counted(-1, dtype) == counted(-1.0, dtype) == (0, 1, 0)
+
+
+@pytest.mark.parametrize("exponent", [0, 5, -2, 0.5, 2.5, float("nan"), True, np.float32(3)])
+def test_other_powers_are_powers(exponent: Any) -> None:
+    assert counted(exponent) == (0, 0, 1)
+
+
+def test_integers_to_small_powers() -> None:
+    assert counted(3, "int8") == (2, 0, 0)
+    assert counted(-1, "int8") == (0, 0, 1)
+    bases = np.arange(-128, 128).astype(np.int8)
+    for exponent in range(1, 5):
+        found = bs.asarray(bases) ** exponent
+        assert found.dtype == bs.int8
+        np.testing.assert_array_equal(found.numpy(), bases**exponent)
+
+
+@pytest.mark.parametrize("device", ["cpu", "reference"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_small_powers_of_all_kinds_of_numbers(dtype: Any, device: str) -> None:
+    ends = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-30, -1e-30, 1e30, 1e-13, 3e-10, 1e9]
+    drawn = np.random.default_rng(0).normal(size=1000) * 10
+    bases = np.concatenate([ends, drawn]).astype(dtype)
+    given = bs.asarray(bases, device=device)
+    for exponent in (1, 2, 3, 4, -1):
+        found = (given**exponent).numpy()
+        with np.errstate(all="ignore"):
+            expected = np.power(bases.astype(np.longdouble), exponent).astype(dtype)
+        np.testing.assert_array_max_ulp(found[5:], expected[5:], 2)
+        np.testing.assert_array_equal(found[:5], expected[:5])
+        np.testing.assert_array_equal(np.signbit(found[:4]), np.signbit(expected[:4]))
+
+
+def test_small_powers_have_all_derivatives() -> None:
+    slopes = [lambda x: x**3, lambda x: 3 * x**2, lambda x: 6 * x, lambda x: 6.0 + 0 * x]
+    for x in (0.0, -1.5, 2.0):
+        cube: Any = lambda x: x**3  # noqa: E731
+        for slope in slopes:
+            assert cube(bs.asarray(x)).item() == pytest.approx(slope(x))
+            cube = bs.grad(cube)
+    assert bs.grad(lambda x: x**-1)(bs.asarray(2.0)).item() == -0.25
