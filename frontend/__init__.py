@@ -42,6 +42,7 @@ if TYPE_CHECKING:  # the lazy names, for tools that read the source
     from .functions.masks import *
     from .functions.padding import *
     from .functions.pooling import adaptive_mean_pool, max_pool, mean_pool
+    from .functions.powers import pow
     from .functions.products import *
     from .functions.reductions import *
     from .functions.repeating import *

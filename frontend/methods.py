@@ -20,6 +20,7 @@ from .functions import (
     logic,
     manipulation,
     masks,
+    powers,
     products,
     reductions,
     repeating,
@@ -90,7 +91,7 @@ class Operators:
     __truediv__, __rtruediv__ = _operator(each.divide), _reflected(each.divide)
     __floordiv__, __rfloordiv__ = _operator(each.floor_divide), _reflected(each.floor_divide)
     __mod__, __rmod__ = _operator(each.remainder), _reflected(each.remainder)
-    __pow__, __rpow__ = _operator(each.pow), _reflected(each.pow)
+    __pow__, __rpow__ = _operator(powers.pow), _reflected(powers.pow)
     __and__, __rand__ = _operator(logic.bitwise_and), _reflected(logic.bitwise_and)
     __or__, __ror__ = _operator(logic.bitwise_or), _reflected(logic.bitwise_or)
     __xor__, __rxor__ = _operator(logic.bitwise_xor), _reflected(logic.bitwise_xor)
@@ -139,7 +140,7 @@ class Methods(Operators):
     minimum = each.minimum
     multiply = each.multiply
     negative = each.negative
-    pow = each.pow
+    pow = powers.pow
     reciprocal = each.reciprocal
     round = rounding.round
     rsqrt = each.rsqrt

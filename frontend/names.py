@@ -38,7 +38,7 @@ EXPORTS = {
     "functions.elementwise": """
         abs acos acosh add asin asinh atan atan2 atanh cbrt clip conj copysign cos cosh divide erf
         exp exp2 expm1 floor_divide hypot imag log log10 log1p log2 logaddexp maximum minimum
-        multiply negative nextafter positive pow real reciprocal remainder rsqrt sign sin sinh sqrt
+        multiply negative nextafter positive real reciprocal remainder rsqrt sign sin sinh sqrt
         square subtract tan tanh
     """,
     "functions.grid": "affine_grid grid_sample",
@@ -57,6 +57,7 @@ EXPORTS = {
     "functions.masks": "argwhere nonzero",
     "functions.padding": "pad unfold",
     "functions.pooling": "adaptive_mean_pool max_pool mean_pool",
+    "functions.powers": "pow",
     "functions.products": "cross diag diagonal kron matmul outer tensordot trace vecdot",
     "functions.reductions": """
         all any argmax argmin count_nonzero cumulative_max cumulative_min cumulative_prod

@@ -6,7 +6,6 @@ Never: a comparison or a bit operation (`logic.py`), a rounding (`rounding.py`),
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...ir import dtypes as ir
@@ -108,33 +107,6 @@ def _floored_remainder(left: Node, right: Node) -> Node:
         above = record(ops.Add, (rest, zero))
         rest = record(ops.Select, (signs[1], record(ops.Negate, (opposite,)), above))
     return record(ops.Select, (differ, shifted, rest))
-
-
-def pow(x: Any, y: Any, /) -> Tensor:
-    """x to the power y; integers wrap. To 1, 2, 3 or 4, if a number of Python says so, it is
-    recorded as a product, and to -1 as a quotient: instructions, where other powers take fifty."""
-    if isinstance(x, Handle) and y.__class__ in (int, float):
-        dtype = x.node.type.dtype
-        if dtype in (ir.NUMBERS if y.__class__ is int else ir.INEXACT):
-            if y in PRODUCTS:
-                return wrap(PRODUCTS[y](x.node))
-            if y == -1 and dtype in ir.INEXACT:
-                return reciprocal(x)
-    return binary(ops.Power, "pow", x, y)
-
-
-def _squared(node: Node) -> Node:
-    return record(ops.Multiply, (node, node))
-
-
-PRODUCTS: Mapping[float, Callable[[Node], Node]] = {
-    1: lambda node: node,
-    2: _squared,
-    3: lambda node: record(ops.Multiply, (_squared(node), node)),
-    4: lambda node: _squared(_squared(node)),
-}
-"""Powers that as products are off by 1.5 units in the last place at most: on the way nothing
-overflows before they do, or vanishes."""
 
 
 def positive(x: Any, /) -> Tensor:

@@ -40,6 +40,8 @@ def power(x: Term, y: Term) -> Term:
         return x * x
     if exponent == -1.0:
         return 1.0 / x
+    if exponent == 0.5:
+        return select(x.equals(-inf), inf, square_root(x) + 0.0)  # nor is the root of -0.0 so here
     size, half = abs(x), y * 0.5
     whole = truncate(y).equals(y)
     odd = whole & truncate(half).differs(half)

@@ -167,9 +167,9 @@ def test_a_huge_angle_changes_no_other_lane(kind: UnaryKind) -> None:
     assert np.array_equal(np.delete(alone, 100), np.delete(beside, 100))
 
 
-@pytest.mark.parametrize(("exponent", "function"), [(2.0, np.square), (-1.0, np.reciprocal)])
-def test_small_powers_are_products(exponent: float, function: Any) -> None:
-    func = parse(
+def raised(exponent: float) -> Any:
+    """32 numbers to the power of one that the program states."""
+    return parse(
         "func @f(%x: vec<32, f32>, %out: buffer<f32, global>) {\n"
         "  %zero = loop.constant {value = 0} : scalar<i64>\n"
         f"  %exponent = loop.constant {{value = {exponent}}} : scalar<f32>\n"
@@ -177,9 +177,26 @@ def test_small_powers_are_products(exponent: float, function: Any) -> None:
         "  %z = loop.binary %x, %y {kind = power} : vec<32, f32>\n"
         "  loop.store_vector %out, %zero, %z\n  return\n}"
     ).main
+
+
+@pytest.mark.parametrize(("exponent", "function"), [(2.0, np.square), (-1.0, np.reciprocal)])
+def test_small_powers_are_products(exponent: float, function: Any) -> None:
+    func = raised(exponent)
     expand(func, FUSED)
     assert sum(isinstance(op, Binary) for op in func.walk()) == 1
     x, out = np.array(SPECIAL, np.float32), np.zeros(32, np.float32)
     run_loops(func, [x, out])
     with np.errstate(all="ignore"):
         assert same_bits(out, function(x))
+
+
+def test_a_power_of_one_half_is_a_root() -> None:
+    func = raised(0.5)
+    expand(func, FUSED)
+    assert sum(isinstance(op, Binary) for op in func.walk()) == 1
+    out = np.zeros(32, np.float32)
+    for x in (np.array(SPECIAL, np.float32), np.arange(32, dtype=np.float32) - 3):
+        run_loops(func, [x, out])
+        with np.errstate(all="ignore"):
+            expected = np.power(x, np.full(32, 0.5))  # of one number, NumPy takes the root
+            assert same_bits(out, expected.astype(np.float32))
