@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 def pow(x: Any, y: Any, /) -> Tensor:
-    """x to the power y; integers wrap. To 1, 2, 3, 4, -1, 0.5 or -0.5, if a number of Python says
-    so, it is recorded as instructions, where others take fifty: 1.5 units in the last place off at
-    most."""
+    """x to the power y; integers wrap. To 1, 2, 3, 4, -1, -2, 0.5 or -0.5, if a number of Python
+    says so, it is recorded as a few instructions, where others take fifty, and off by 1.5 units in
+    the last place at most."""
     if isinstance(x, Handle) and y.__class__ in (int, float):
         form, dtype = FORMS.get(y), x.node.type.dtype
         if form and dtype in form.among and (y.__class__ is int or dtype in ir.INEXACT):
@@ -78,6 +78,7 @@ FORMS: Mapping[float, Form] = {
     3: Form(_cube, ir.NUMBERS),
     4: Form(lambda node: _square(_square(node)), ir.NUMBERS),
     -1: Form(_inverse, ir.INEXACT),
+    -2: Form(lambda node: _square(_inverse(node)), ir.INEXACT),
     0.5: Form(_root, ir.FLOATS),
     -0.5: Form(_inverse_root, ir.FLOATS),
 }

@@ -20,6 +20,7 @@ from ...frontend.functions.common import as_node
 from ...frontend.functions.creation import asarray
 from ...frontend.functions.indexing import take
 from ...frontend.functions.pooling import adaptive_mean_pool
+from ...frontend.functions.repeating import repeat
 from ...frontend.functions.space import each_axis
 from ...frontend.handle import wrap
 from ...frontend.tensor import Tensor
@@ -123,7 +124,11 @@ def _scales(given: Any, count: int) -> list[float]:
 def _nearest(x: Tensor, axis: Axis, kind: str) -> Tensor:
     """The elements at places rounded down, or that cover the middle of each place."""
     places = axis.places(0.0) if kind == "nearest" else axis.places(0.5) + 0.5
-    return take(x, np.minimum(np.floor(places).astype(np.int64), axis.extent - 1), axis.at)
+    nearest = np.minimum(np.floor(places).astype(np.int64), axis.extent - 1)
+    times = axis.count // axis.extent
+    if np.array_equal(nearest, np.repeat(np.arange(axis.extent), times)):
+        return repeat(x, times, axis=axis.at)
+    return take(x, nearest, axis.at)
 
 
 def _mixed(x: Tensor, axis: Axis, kind: str, corners: bool) -> Tensor:

@@ -121,3 +121,22 @@ MISTAKES = [
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_mistakes_are_explained(mistake: Mistake) -> None:
     check(mistake)
+
+
+@pytest.mark.parametrize("device", ["cpu", "reference"])
+@pytest.mark.parametrize("times", [0, 1, 2, 3, 8, 9])
+def test_elements_are_repeated_along_each_axis(times: int, device: str) -> None:
+    for shape in ((5,), (3, 7), (2, 3, 1), (0,), (4, 0), (2, 33)):
+        array = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+        given = bs.asarray(array, device=device)
+        for axis in (None, *range(-len(shape), len(shape))):
+            found = bs.repeat(given, times, axis=axis)
+            np.testing.assert_array_equal(found.numpy(), np.repeat(array, times, axis), strict=True)
+
+
+def test_the_slope_of_what_is_repeated_is_a_sum() -> None:
+    for times in (3, 20):
+        weights = np.arange(4.0 * times).reshape(2, 2 * times)
+        slope = bs.grad(lambda x, w=weights, k=times: (bs.repeat(x, k, axis=1) * w).sum())
+        found = slope(bs.ones((2, 2), dtype=bs.float64)).numpy()
+        np.testing.assert_allclose(found, weights.reshape(2, 2, times).sum(2))

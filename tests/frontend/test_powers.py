@@ -24,6 +24,7 @@ def test_small_whole_powers_are_products(dtype: str) -> None:
         assert ops_of(exponent, dtype) == ["multiply"] * multiplied
         assert ops_of(float(exponent), dtype) == ["multiply"] * multiplied
     assert ops_of(-1, dtype) == ops_of(-1.0, dtype) == ["divide"]
+    assert ops_of(-2, dtype) == ops_of(-2.0, dtype) == ["divide", "multiply"]
 
 
 def test_halves_are_roots() -> None:
@@ -32,7 +33,7 @@ def test_halves_are_roots() -> None:
     assert ops_of(0.5, "complex64") == ["power"]
 
 
-@pytest.mark.parametrize("exponent", [0, 5, -2, 2.5, float("nan"), True, np.float32(3)])
+@pytest.mark.parametrize("exponent", [0, 5, -3, 2.5, float("nan"), True, np.float32(3)])
 def test_other_powers_are_powers(exponent: Any) -> None:
     assert ops_of(exponent) == ["power"]
 
@@ -50,7 +51,7 @@ def test_integers_to_whole_powers() -> None:
 
 @pytest.mark.parametrize("device", ["cpu", "reference"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("exponent", [1, 2, 3, 4, -1, 0.5, -0.5])
+@pytest.mark.parametrize("exponent", [1, 2, 3, 4, -1, -2, 0.5, -0.5])
 def test_all_kinds_of_numbers(exponent: float, dtype: Any, device: str) -> None:
     drawn = np.random.default_rng(0).normal(size=1000) * 10
     bases = np.concatenate([ENDS, FAR, drawn]).astype(dtype)

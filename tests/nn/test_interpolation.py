@@ -83,6 +83,19 @@ def test_the_nearest() -> None:
     assert interpolate(x, 3).tolist() == [[[0, 1, 3]]]
 
 
+@pytest.mark.parametrize("times", [1, 2, 3, 9])
+def test_whole_factors_repeat_what_is_nearest(times: int) -> None:
+    array = np.random.default_rng(0).normal(size=(2, 1, 3, 4, 2)).astype(np.float32)
+    expected = array
+    for axis in (2, 3, 4):
+        expected = np.repeat(expected, times, axis)
+    for mode in ("nearest", "nearest-exact"):
+        for options in ({"scale_factor": times}, {"size": expected.shape[2:]}):
+            function = bs.jit(lambda x, m=mode, o=options: interpolate(x, mode=m, **o))
+            np.testing.assert_array_equal(function(bs.asarray(array)).numpy(), expected)
+            assert ".gather" not in str(function.lower(bs.asarray(array)))
+
+
 def test_means_of_areas() -> None:
     found = interpolate(bs.asarray(LINE), 2, mode="area").numpy()
     expected = np.stack([LINE[..., :3].mean(-1), LINE[..., 2:].mean(-1)], axis=-1)
