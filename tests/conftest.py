@@ -28,7 +28,7 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(config, "workerinput"):
         return  # a worker, which has the environment of the process that started it
-    # At the end a thread may still write there what it has compiled ahead.
+    # At the end a helper may still write there what it has compiled.
     folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
     wanted = {"BRIMSTONE_CACHE": folder.name, "SCIPY_ARRAY_API": "1"}
     wanted["BRIMSTONE_DEVICE"] = os.environ.get("BRIMSTONE_DEVICE", "reference")

@@ -41,7 +41,7 @@ def power(x: Term, y: Term) -> Term:
     if exponent == -1.0:
         return 1.0 / x
     if exponent == 0.5:
-        return select(x.equals(-inf), inf, square_root(x) + 0.0)  # nor is the root of -0.0 so here
+        return select(x.equals(-inf), inf, square_root(x) + 0.0)  # which makes 0.0 of -0.0
     size, half = abs(x), y * 0.5
     whole = truncate(y).equals(y)
     odd = whole & truncate(half).differs(half)
