@@ -90,8 +90,8 @@ def test_whole_factors_repeat_what_is_nearest(times: int) -> None:
     for axis in (2, 3, 4):
         expected = np.repeat(expected, times, axis)
     for mode in ("nearest", "nearest-exact"):
-        for options in ({"scale_factor": times}, {"size": expected.shape[2:]}):
-            function = bs.jit(lambda x, m=mode, o=options: interpolate(x, mode=m, **o))
+        for size, factor in ((None, times), (expected.shape[2:], None)):
+            function = bs.jit(lambda x, s=size, f=factor, m=mode: interpolate(x, s, f, m))
             np.testing.assert_array_equal(function(bs.asarray(array)).numpy(), expected)
             assert ".gather" not in str(function.lower(bs.asarray(array)))
 
