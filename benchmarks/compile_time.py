@@ -133,7 +133,7 @@ def launched(step: Module, sizes: Mapping[str, int]) -> list[Func]:
     """The kernels that run where the sizes are these."""
     program = Program(step.main, Code(lambda: step, {}), shared_host())
     known = {symbol: sizes[symbol.name] for symbol in step.main.symbols}
-    names = Preparation(program, known).launched(step.main.body)
+    names = Preparation(program, known).launched()
     return [program.code.func(name) for name in dict.fromkeys(names)]
 
 

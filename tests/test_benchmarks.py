@@ -298,6 +298,16 @@ def test_threads_of_training_are_timed_and_held_to_what_each_does_alone() -> Non
         assert not threads.same_bits([*trainings, Forgetful((6, 8, 3), 4, 0)], 3)
 
 
+def test_costs_of_compiling_are_told_by_stages(capsys: pytest.CaptureFixture[str]) -> None:
+    from benchmarks.compile_time import WORKS, measure
+
+    with bs.device("cpu"):
+        measure(*WORKS["layer_norm_slopes"]())
+    told = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    before = ["record", "generalise", "simplify", "fuse", "tile", "gather", "name"]
+    assert told == [*before, "------", "bind", "expand", "print", "LLVM", "all"]
+
+
 @pytest.mark.slow
 def test_all_of_a_transformer_is_machine_code() -> None:
     """Also products along axes that were merged, whose sizes no array has alone."""

@@ -6,7 +6,7 @@ which `Segment`s are native calls.
 Never: what a kernel computes.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, groupby
 from threading import Lock
@@ -204,7 +204,7 @@ class Preparation:
         """What the host does for the whole step, once there is code for the kernels that it
         launches; None if Python has a part in it."""
         check(self.program.limits, self.numbers)
-        self.program.code.make(self.launched(self.flat(self.main.body)))
+        self.program.code.make(self.launched())
         return plan_of(self) if is_whole(self) else None
 
     def pack(self, alive: Sequence[tuple[int, int, int]]) -> tuple[list[int], int]:
@@ -234,9 +234,9 @@ class Preparation:
         choice; nobody changes them."""
         return self.flow.ops[block]
 
-    def launched(self, ops: Iterable[Op]) -> Iterator[str]:
-        """The kernels that are launched with these sizes, by ops and those of their regions."""
-        for op in all_of(self.flow, ops):
+    def launched(self) -> Iterator[str]:
+        """The kernels that are launched with these sizes, also in loops and branches."""
+        for op in all_of(self.flow, self.flat(self.main.body)):
             if isinstance(op, step.Launch):
                 yield self.kernel(op)
 

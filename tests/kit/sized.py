@@ -75,5 +75,5 @@ def general(function: Any) -> Program:
 def prepared(step: Program, sizes: Sequence[int], tape: Tape | None = None) -> Preparation:
     """What is known of a step at some sizes, which a tape may be given."""
     made = step._prepare(sizes, tape)
-    step.code.make(made.launched(made.flat(step.main.body)))
+    step.code.make(made.launched())
     return made
