@@ -55,6 +55,7 @@ class Access:
         shape: Shape,
     ) -> None:
         self.emitter, self.memory, self.shape = binding.emitter, memory, shape
+        self.masked = binding.machine.masked
         self.offsets, self.sides = offsets, sides
         self.width = width_of(shape, binding.lanes)
         pairs = zip(offsets, memory.strides, strict=True)
@@ -158,6 +159,26 @@ class Access:
             rows = self._row_masks[tuple(row)] = self._masks_of_row(row)
         return self.emitter.all_of([*lanes, *rows]) if lanes or rows else None
 
+    def lies_inside(self, place: Shape) -> tuple[AnyValue | None, AnyValue | None]:
+        """Whether all lanes of a part with a mask do, and whether one does; None where that is
+        known."""
+        *row, column = place
+        emitter, first, after = self.emitter, column * self.width, (column + 1) * self.width
+        whole = self._inside(row)
+        some = [*whole]
+        for side in self.sides:
+            if side.axis == len(row) and side.after:
+                left = emitter.value(emitter.difference(self.memory.sizes[-1], self.offsets[-1]))
+                whole.append(emitter.compare(CompareKind.LESS_EQUAL, emitter.number(after), left))
+                some.append(emitter.compare(CompareKind.LESS, emitter.number(first), left))
+            if side.axis == len(row) and side.before:
+                start = emitter.value(emitter.difference(0, self.offsets[-1]))
+                whole.append(emitter.compare(CompareKind.LESS_EQUAL, start, emitter.number(first)))
+                some.append(emitter.compare(CompareKind.LESS, start, emitter.number(after)))
+        known = [_doubtful(each) for each in (whole, some)]
+        every, any_ = (emitter.all_of(each) if each else None for each in known)
+        return every, any_
+
     def _masks_of_lanes(self, column: int) -> list[AnyValue]:
         last = len(self.shape) - 1
         sides = [side for side in self.sides if side.axis == last]
@@ -189,10 +210,10 @@ class Access:
         offset = self.offsets[-1]
         if side.after:
             left = emitter.difference(self.memory.sizes[-1], offset)
-            masks.append(below(emitter, emitter.sum(left, -column), self.width))
+            masks.append(below(emitter, left, column, self.width))
         if side.before:
-            first = emitter.difference(-column, offset)
-            masks.append(from_on(emitter, first, self.width))
+            start = emitter.difference(0, offset)
+            masks.append(from_on(emitter, start, column, self.width))
         return _doubtful(masks)
 
 

@@ -91,7 +91,7 @@ def mask_tile(binding: Binding, found: Comparison) -> Registers:
 
     def part(place: Shape) -> AnyValue:
         if found.axis == last:
-            return below(emitter, emitter.sum(left, -place[-1] * width), width)
+            return below(emitter, left, place[-1] * width, width)
         here = emitter.number(place[found.axis])
         inside = emitter.compare(CompareKind.LESS, here, emitter.value(left))
         return emitter.splat(inside, width)

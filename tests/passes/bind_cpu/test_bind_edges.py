@@ -11,7 +11,7 @@ from brimstone.ir.func import Func
 from brimstone.ir.tile import poisoned
 from brimstone.ir.values import Op, walk
 from brimstone.passes.bind_cpu import Refused
-from kit.bound import AVX512, MACHINES, Machine, bound, check, kernel
+from kit.bound import AVX2, AVX512, MACHINES, Machine, bound, check, kernel
 
 ALL = pytest.mark.parametrize("machine", MACHINES, ids=lambda each: each.name)
 CHAIN = """
@@ -70,6 +70,33 @@ def test_a_chain(machine: Machine, tile: int, back: int, unit: str) -> None:
     for size in (0, 1, tile - 1, tile, tile + 1, 37):
         x = np.arange(1, size + 1, dtype=np.float32)
         check(func, [x, np.zeros_like(x)], machine)
+
+
+@ALL
+@pytest.mark.parametrize(("tile", "back"), [(24, 5), (7, 3), (16, 16), (32, 40)])
+def test_what_begins_before_its_view_is_stored_in_part(
+    machine: Machine, tile: int, back: int
+) -> None:
+    text = CHAIN.format(tile=tile, back=back, unit=UNIT, multiple="")
+    func = kernel(text.replace("%b, %start", "%b, %at"))
+    for size in (0, 1, tile - 1, tile, tile + 1, 37):
+        x = np.arange(1, size + 1, dtype=np.float32)
+        check(func, [x, np.zeros_like(x)], machine)
+
+
+@pytest.mark.parametrize(("machine", "vectors"), [(AVX2, 4), (AVX512, 0)])
+def test_whole_vectors_of_a_block_at_an_edge_have_no_mask(machine: Machine, vectors: int) -> None:
+    """Where a masked store takes longer; there, an empty vector is not stored, either."""
+    made = bound(kernel(CHAIN.format(tile=32, back=0, unit=UNIT, multiple="")), machine)
+    (choice,) = [op for op in made.body if isinstance(op, loop.If)]
+    edge = [op for op in choice.on_false if isinstance(op, loop.If)]
+    assert len(edge) == vectors
+    for op in edge:
+        whole, (nested, _) = [*op.on_true], [*op.on_false]
+        assert [each.name for each in whole] == ["loop.store_vector", "yield"]
+        assert isinstance(nested, loop.If)
+        assert [each.name for each in nested.on_true] == ["loop.store_masked", "yield"]
+    assert any(isinstance(op, loop.StoreMasked) for op in walk(choice.on_false))
 
 
 @ALL

@@ -48,7 +48,7 @@ def test_what_is_said_is_what_is_planned(name: str) -> None:
     made = program(FUNCTIONS[name])
     told = memory_of(made, {})
     preparation = Preparation(made, {})
-    made.code.make(preparation.launched(preparation.flat(made.main.body)))
+    made.code.make(preparation.launched())
     plan = plan_of(preparation)
     assert told is not None
     assert told.between == plan.arena

@@ -75,8 +75,7 @@ def actions(step: Program, given: list[Any]) -> list[tuple[Kind, int]]:
     """The kind of each action, and how many launches it has."""
     sizes = bind(step.main, [np.shape(each) for each in given], {})
     preparation = Preparation(step, sizes)
-    body = step.main.body
-    step.code.make(preparation.launched(preparation.flat(body)))
+    step.code.make(preparation.launched())
     found = plan_of(preparation).script.actions
     return [(act.kind, act.number) for act in found]
 
