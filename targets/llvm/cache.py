@@ -18,7 +18,7 @@ from pathlib import Path
 from time import time
 from uuid import uuid4
 
-from .compile import PASSES
+from .compile import AS_WRITTEN, PASSES
 from .library import llvm
 from .machines import CPU
 
@@ -44,7 +44,8 @@ class CacheWarning(UserWarning):
 
 def key_of(text: str, machine: CPU) -> str:
     """What names the code of a text: all that it depends on; comments are no part of that."""
-    settings = (VERSION, PASSES, llvm().llvm_version_info, machine.triple, machine.cpu)
+    llvms = (PASSES, AS_WRITTEN, llvm().llvm_version_info)
+    settings = (VERSION, *llvms, machine.triple, machine.cpu)
     plain = _COMMENT.sub("", text)
     parts = f"{settings}\n{machine.features}\n{plain}"
     return hashlib.sha256(parts.encode(errors="surrogatepass")).hexdigest()
