@@ -44,6 +44,9 @@ def test_the_key_is_of_all_that_the_code_depends_on(monkeypatch: pytest.MonkeyPa
     assert key == key_of(text.replace("  ; model.py:3\n", ""), AVX512)
     assert key != key_of(text.replace("@f", "@g"), AVX512)
     assert key != key_of(text, AVX2)
+    with monkeypatch.context() as other:
+        other.setattr(module, "AS_WRITTEN", {})
+        assert key != key_of(text, AVX512)
     monkeypatch.setattr(module, "VERSION", module.VERSION + 1)
     assert key != key_of(text, AVX512)
 

@@ -6,6 +6,7 @@ import pytest
 
 from brimstone.ir.parser import parse
 from brimstone.targets.llvm.compile import compile_text
+from brimstone.targets.llvm.library import llvm
 from brimstone.targets.llvm.machines import AVX2, AVX512, NEON, SSE42, host, model_of
 from brimstone.targets.llvm.printer import Refused, print_llvm
 from kit.loops import kernel, loops
@@ -138,6 +139,16 @@ def test_numbers_of_all_lanes_stand_in_memory_where_that_saves_registers() -> No
     assert text.count("<8 x float> %constant, <8 x float> %constant)") == 2
     assert text.count("<8 x float> splat (float -0.0)") == 2
     assert compile_text(text, AVX2)
+
+
+def test_llvm_is_left_with_its_own_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = list[str]()
+    monkeypatch.setattr(llvm(), "set_option", lambda _, option: said.append(option))
+    text = print_llvm([parse(SCALED).main], AVX2)
+    assert compile_text(text, AVX2)
+    ours, theirs = said[: len(said) // 2], said[len(said) // 2 :]
+    assert ours == ["-disable-lsr=true", "-grow-region-complexity-budget=0"]
+    assert theirs == ["-disable-lsr=false", "-grow-region-complexity-budget=10000"]
 
 
 def test_elsewhere_they_are_constants() -> None:
