@@ -160,24 +160,32 @@ class Access:
         return self.emitter.all_of([*lanes, *rows]) if lanes or rows else None
 
     def lies_inside(self, place: Shape) -> tuple[AnyValue | None, AnyValue | None]:
-        """Whether all lanes of a part with a mask do, and whether one does; None where that is
-        known."""
+        """Whether all lanes of a part do, and whether one does; None where there is no doubt."""
         *row, column = place
-        emitter, first, after = self.emitter, column * self.width, (column + 1) * self.width
-        whole = self._inside(row)
-        some = [*whole]
+        emitter, less, up_to = self.emitter, CompareKind.LESS, CompareKind.LESS_EQUAL
+        first, after = [emitter.number(each * self.width) for each in (column, column + 1)]
+        all_do = self._inside(row)
+        one_does = [*all_do]
         for side in self.sides:
             if side.axis == len(row) and side.after:
-                left = emitter.value(emitter.difference(self.memory.sizes[-1], self.offsets[-1]))
-                whole.append(emitter.compare(CompareKind.LESS_EQUAL, emitter.number(after), left))
-                some.append(emitter.compare(CompareKind.LESS, emitter.number(first), left))
+                left = emitter.value(self._left())
+                all_do.append(emitter.compare(up_to, after, left))
+                one_does.append(emitter.compare(less, first, left))
             if side.axis == len(row) and side.before:
-                start = emitter.value(emitter.difference(0, self.offsets[-1]))
-                whole.append(emitter.compare(CompareKind.LESS_EQUAL, start, emitter.number(first)))
-                some.append(emitter.compare(CompareKind.LESS, start, emitter.number(after)))
-        known = [_doubtful(each) for each in (whole, some)]
-        every, any_ = (emitter.all_of(each) if each else None for each in known)
-        return every, any_
+                start = emitter.value(self._start())
+                all_do.append(emitter.compare(up_to, start, first))
+                one_does.append(emitter.compare(less, start, after))
+        asked = [_doubtful(each) for each in (all_do, one_does)]
+        every, one = [emitter.all_of(each) if each else None for each in asked]
+        return every, one
+
+    def _left(self) -> Index:
+        """How many elements of a row there are from the block's first place on."""
+        return self.emitter.difference(self.memory.sizes[-1], self.offsets[-1])
+
+    def _start(self) -> Index:
+        """The place in a row of the block at which the view's row begins."""
+        return self.emitter.difference(0, self.offsets[-1])
 
     def _masks_of_lanes(self, column: int) -> list[AnyValue]:
         last = len(self.shape) - 1
@@ -207,13 +215,10 @@ class Access:
     def _lanes(self, side: Side, place: int) -> list[AnyValue]:
         emitter, column = self.emitter, place * self.width
         masks: list[AnyValue] = []
-        offset = self.offsets[-1]
         if side.after:
-            left = emitter.difference(self.memory.sizes[-1], offset)
-            masks.append(below(emitter, left, column, self.width))
+            masks.append(below(emitter, self._left(), column, self.width))
         if side.before:
-            start = emitter.difference(0, offset)
-            masks.append(from_on(emitter, start, column, self.width))
+            masks.append(from_on(emitter, self._start(), column, self.width))
         return _doubtful(masks)
 
 
