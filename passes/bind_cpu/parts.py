@@ -10,10 +10,13 @@ import numpy as np
 from ...ir import loop
 from ...ir.dtypes import DType
 from ...ir.payloads import Array
-from ...ir.values import AnyValue, Op
+from ...ir.values import AnyValue
 from .access import Access, all_lanes, is_always
 from .registers import Shape
 from .when import choose, when
+
+Whole = type[loop.StoreVector | loop.StorePastCaches]
+"""How a vector is stored all of whose lanes count."""
 
 
 def load_part(access: Access, place: Shape, padding: Array, dtype: DType) -> AnyValue:
@@ -82,7 +85,7 @@ def store_part(access: Access, place: Shape, part: AnyValue, past_caches: bool =
 
 
 def _store_lanes(
-    access: Access, place: Shape, vector: AnyValue, mask: AnyValue, whole: type[Op]
+    access: Access, place: Shape, vector: AnyValue, mask: AnyValue, whole: Whole
 ) -> None:
     """Store what a mask says of a vector. Where that takes longer than a whole one, as it does on
     Zen 3 (6 ns), a whole one is stored as such, and an empty one not at all: x[8192, 29] * 2 + b
