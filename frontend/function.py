@@ -23,7 +23,7 @@ from .dynamic import plain
 from .functions.common import NUMBER_TYPES, as_node
 from .handle import Handle, wrap
 from .node import Called, Leaf, Node, number_type, record_parts
-from .recording import GATHERING, Recording, func_of, func_of_lines, gather
+from .recording import GATHERING, Recording, func_of_lines, gather
 from .stages import Stages, split
 from .symbolic import resized
 from .trace import Drawer, Trace
@@ -137,8 +137,7 @@ def _finish(
     stages = None
     with GATHERING:
         recording, counts = with_counts(current, gathered, static)
-        # Compiled functions keep their func, and what fails in them is told with its lines.
-        func = func_of_lines(recording) if current.kind == "jit" else func_of(recording)
+        func = func_of_lines(recording)
         if current.bounds is not None and (counts or current.bounds.taken):
             declare(func)
         if counts:
