@@ -129,6 +129,7 @@ def meaning_of(kind: Kind) -> Callable[..., Any]:
     return op.meaning
 
 
+@cache
 def tensor_op(kind: Kind) -> type[Op]:
     """The op of the tensor floor that has this name."""
     return REGISTRY[f"tensor.{kind.value}"]

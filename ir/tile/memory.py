@@ -46,7 +46,7 @@ class Load(Reader, name="tile.load", effects=(Effect.READ,)):
         return Tile(shape, view.dtype)
 
     def run(self, frame: Any, view: Window, *offsets: Array) -> Array:
-        return view.read(block_places(offsets, self.shape), self.shape, self.padding.array)
+        return view.read_block(offsets, self.shape, self.padding.array)
 
 
 class Gather(Reader, name="tile.gather", effects=(Effect.READ,)):
@@ -82,7 +82,7 @@ class Store(Writer, name="tile.store", effects=(Effect.WRITE,)):
         check_block(self.view.type, self.value.type)
 
     def run(self, frame: Any, view: Window, value: Array, *offsets: Array) -> tuple[()]:
-        view.write(block_places(offsets, value.shape), value)
+        view.write_block(offsets, value)
         return ()
 
 

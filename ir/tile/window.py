@@ -21,8 +21,11 @@ Places = Sequence[Array]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Window:
-    """The elements of `memory`, which is flat, at `offset + Σ index * stride` for each index below
-    `sizes`. Offset and strides count elements; strides may be zero, odd or negative."""
+    """The elements of `memory` at `offset + Σ index * stride` for each index below `sizes`.
+
+    The memory is flat and contiguous. Offset and strides count elements; strides may be zero, odd
+    or negative.
+    """
 
     memory: Array
     offset: int
@@ -30,7 +33,8 @@ class Window:
     strides: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        require(self.memory.ndim == 1, "the memory of a window is flat")
+        is_flat = self.memory.ndim == 1 and self.memory.flags.c_contiguous
+        require(is_flat, "the memory of a window is flat and contiguous")
         require(len(self.sizes) == len(self.strides), "a window has one stride an axis")
         require(all(size >= 0 for size in self.sizes), "a size is negative", list(self.sizes))
         if all(self.sizes):
@@ -59,10 +63,55 @@ class Window:
             place = slice(address, address + 1)
             self.memory[place] = combine(self.memory[place], value)
 
+    def read_block(self, offsets: Sequence[Any], shape: tuple[int, ...], padding: Array) -> Array:
+        """The block of `shape` that begins at `offsets`; outside of the window, `padding`."""
+        shown, inside = self._overlap(offsets, shape)
+        if shown.shape == shape:
+            return shown.copy()
+        found = np.full(shape, padding, self.memory.dtype)
+        found[inside] = shown
+        return found
+
+    def write_block(self, offsets: Sequence[Any], values: Array) -> None:
+        """Store what falls inside of a block that begins at `offsets`."""
+        if not self._is_apart():
+            self.write(block_places(offsets, values.shape), values)
+            return
+        shown, inside = self._overlap(offsets, values.shape)
+        shown[...] = values[inside]
+
     def array(self) -> Array:
         """A copy of all elements, as an array of this shape."""
-        places = np.ix_(*[np.arange(size) for size in self.sizes])
-        return self.read(places, self.sizes, np.zeros((), self.memory.dtype))
+        whole, _ = self._overlap([0] * len(self.sizes), self.sizes)
+        return whole.copy()
+
+    def _overlap(
+        self, offsets: Sequence[Any], shape: tuple[int, ...]
+    ) -> tuple[Array, tuple[slice, ...]]:
+        """What the window shows of a block that begins at `offsets`, and where in it that lies."""
+        first, inside = self.offset, list[slice]()
+        for at, count, size, stride in zip(offsets, shape, self.sizes, self.strides, strict=True):
+            offset = int(at)
+            begin = min(max(offset, 0), size)
+            end = max(min(offset + count, size), begin)
+            first += begin * stride
+            inside.append(slice(begin - offset, end - offset))
+        sizes = [each.stop - each.start for each in inside]
+        item, storage = self.memory.itemsize, self.memory.dtype
+        if not all(sizes):
+            return np.empty(sizes, storage), tuple(inside)
+        strides = [stride * item for stride in self.strides]
+        return np.ndarray(sizes, storage, self.memory, first * item, strides), tuple(inside)
+
+    def _is_apart(self) -> bool:
+        """Whether each element has an address of its own."""
+        reach = 0
+        pairs = zip(self.strides, self.sizes, strict=True)
+        for stride, size in sorted([(abs(stride), size) for stride, size in pairs if size > 1]):
+            if stride <= reach:
+                return False
+            reach += stride * (size - 1)
+        return True
 
     def _locate(self, places: Places, shape: tuple[int, ...]) -> tuple[Array, Array]:
         """The address of each place, and whether it lies inside."""

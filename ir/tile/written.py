@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from ..attributes import Frozen, Shape
 from ..dims import Size, Symbol, substitute
 from ..errors import require
@@ -70,7 +72,7 @@ def run(*given: Any) -> tuple[Array, ...]:
     *arrays, settings = given
     func = program_of(Frozen(settings))
     sizes = bind(func, [array.shape for array in arrays])
-    windows = [row_major(array.reshape(-1), array.shape) for array in arrays]
+    windows = [row_major(np.ravel(array), array.shape) for array in arrays]
     starts = fills(func)
     for place, view in enumerate(func.arguments[len(arrays) :]):
         shape: Any = shape_of(view, sizes)

@@ -1,11 +1,14 @@
 """Windows: which memory a view shows, and that nothing else is touched."""
 
+from itertools import product
+
 import ml_dtypes
 import numpy as np
 import pytest
 
 from brimstone.ir import tile
 from brimstone.ir.errors import Unmet
+from brimstone.ir.tile.window import block_places
 
 BASE = np.arange(60, dtype=np.float32).reshape(6, 10)
 
@@ -64,10 +67,47 @@ def test_a_window_beyond_its_memory_is_refused(
         tile.Window(np.zeros(9), offset, sizes, strides)
 
 
+@pytest.mark.parametrize("memory", [np.zeros(9)[::-1], np.zeros((3, 3))])
+def test_memory_with_strides_of_its_own_is_refused(memory: np.ndarray) -> None:
+    with pytest.raises(Unmet, match="flat and contiguous"):
+        tile.Window(memory, 0, (4,), (2,))
+
+
 def test_a_window_of_no_elements_may_lie_anywhere() -> None:
     window = tile.Window(np.zeros(0), 5, (3, 0), (7, 1))
     padding = np.asarray(4.0)
     assert window.read(np.ix_([0, 2], [0]), (2, 1), padding).tolist() == [[4.0], [4.0]]
+
+
+BLOCKS = [
+    (9, (4, 3), (-3, 1)),
+    (0, (3, 4), (10, 2)),
+    (0, (4, 3), (0, 5)),  # rows that are one
+    (0, (3, 3), (2, 3)),  # two places have one address
+    (5, (3, 0), (7, 1)),
+    (2, (), ()),
+]
+
+
+@pytest.mark.parametrize(("offset", "sizes", "strides"), BLOCKS)
+@pytest.mark.parametrize("shape", [(2, 2), (7, 1), (1, 9), (0, 3)])
+def test_a_block_is_what_its_elements_are_one_by_one(
+    offset: int, sizes: tuple[int, ...], strides: tuple[int, ...], shape: tuple[int, ...]
+) -> None:
+    rank = len(sizes)
+    shape = shape[:rank]
+    values = np.arange(100, 100 + np.prod(shape, dtype=int), dtype=np.float32).reshape(shape)
+    padding = np.asarray(-1, np.float32)
+    begins = [-(2**63), -9, -2, -1, 0, 1, 2, 3, 4, 2**63 - 9]
+    for begin in product(np.asarray(begins), repeat=rank):
+        memory, blocks = BASE.copy().reshape(-1), BASE.copy().reshape(-1)
+        one, other = [tile.Window(each, offset, sizes, strides) for each in (memory, blocks)]
+        places = block_places(begin, shape)
+        expected = one.read(places, shape, padding)
+        np.testing.assert_array_equal(one.read_block(begin, shape, padding), expected)
+        one.write(places, values)
+        other.write_block(begin, values)
+        np.testing.assert_array_equal(blocks, memory)
 
 
 def test_poison_shows_what_was_overwritten() -> None:
