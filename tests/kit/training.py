@@ -1,9 +1,12 @@
 """A small problem for tests of training: a model, its data, a loss, an optimiser of a few lines.
 
-Run as a program it trains with checkpoints, `python -m kit.training FOLDER`, says `ready` when the
-first step is done, and prints the bytes of the trained weights in the end: what a test kills.
+Run as a program it trains with checkpoints, `python -m kit.training FOLDER`, says `ready` after
+each step, and prints a short name of the trained weights in the end: what a test interrupts.
+Without a folder it does so for each one that it reads, in a process that begins where this one
+stands: what a test kills again and again.
 """
 
+import os
 import signal
 import sys
 import time
@@ -102,18 +105,39 @@ class Told(list[Any]):
         ]
 
 
+def say(*words: Any) -> None:
+    """Print a line in one piece, as who is killed in the middle of one leaves half of it."""
+    sys.stdout.write(" ".join(map(str, words)) + "\n")
+    sys.stdout.flush()
+
+
 def main(folder: str, pause: str = "0") -> None:
     """Train with a checkpoint after every second step."""
 
     def ready(event: Any) -> None:
         if isinstance(event, train.Progress):
-            print("ready", event.step, flush=True)
+            say("ready", event.step)
             time.sleep(float(pause))
 
     run = train.Learner(loss, Momentum()).fit(
         model(), data(), epochs=EPOCHS, listeners=[ready], saving=train.Saving(folder, every=2)
     )
-    print(run.reason, digest(run), flush=True)
+    say(run.reason, digest(run))
+
+
+def serve() -> None:
+    """For each folder that is read, say which process trains there, and when that is over."""
+    for line in sys.stdin:
+        child = os.fork()
+        if child:
+            os.waitpid(child, 0)
+            say("over")
+            continue
+        try:
+            say(os.getpid())
+            main(line.strip())
+        finally:
+            os._exit(0)
 
 
 def command(*arguments: str) -> Sequence[str]:
@@ -123,4 +147,4 @@ def command(*arguments: str) -> Sequence[str]:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # as a terminal's programs have it
-    main(*sys.argv[1:])
+    main(*sys.argv[1:]) if sys.argv[1:] else serve()

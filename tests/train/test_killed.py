@@ -4,6 +4,10 @@ import os
 import random
 import signal
 import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +22,7 @@ TESTS = Path(__file__).parents[1]
 STEPS = EPOCHS * len(data())
 
 
+@cache
 def expected() -> str:
     return digest(train.Learner(loss, Momentum()).fit(model(), data(), epochs=EPOCHS))
 
@@ -35,15 +40,26 @@ def ended(process: subprocess.Popen[str]) -> str:
     return output.splitlines()[-1]
 
 
-def killed(folder: Path, line: int) -> int:
+@pytest.fixture
+def server() -> Iterator[subprocess.Popen[str]]:
+    """A process that begins runs at once, one after the other."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command(), cwd=TESTS, stdin=pipe, stdout=pipe, text=True) as process:
+        yield process
+
+
+def killed(server: subprocess.Popen[str], folder: Path, line: int) -> int:
     """Kill a run with SIGKILL after so many lines; the step of the last checkpoint there is."""
-    process = started(folder)
-    assert process.stdout is not None
-    for _ in range(line):
-        if not process.stdout.readline():
-            break
-    os.kill(process.pid, signal.SIGKILL)
-    process.communicate(timeout=PATIENCE)
+    assert server.stdin is not None
+    assert server.stdout is not None
+    server.stdin.write(f"{folder}\n")
+    server.stdin.flush()
+    process = int(server.stdout.readline())
+    lines = iter(server.stdout.readline, "over\n")
+    if len([*islice(lines, line)]) == line:
+        with suppress(ProcessLookupError):  # the run has ended meanwhile
+            os.kill(process, signal.SIGKILL)
+    assert all(each.startswith(("ready", "all epochs")) for each in lines)
     found = files.checkpoints(folder / "checkpoints")
     return files.step_of(found[-1]) if found else 0
 
@@ -59,20 +75,22 @@ def resumed(folder: Path, known: int) -> None:
 
 
 @pytest.mark.slow
-def test_killed_at_fifty_moments_a_run_ends_with_the_same_weights(tmp_path: Path) -> None:
+def test_killed_at_fifty_moments_a_run_ends_with_the_same_weights(
+    tmp_path: Path, server: subprocess.Popen[str]
+) -> None:
     choose = random.Random(1)
     for number in range(10):
         folder = tmp_path / str(number)
         known = 0
         for _ in range(5):
-            at = killed(folder, choose.randrange(1, 24))
+            at = killed(server, folder, choose.randrange(1, 24))
             assert at >= known
             known = at
         resumed(folder, known)
 
 
-def test_a_killed_run_goes_on(tmp_path: Path) -> None:
-    known = killed(tmp_path, 5)
+def test_a_killed_run_goes_on(tmp_path: Path, server: subprocess.Popen[str]) -> None:
+    known = killed(server, tmp_path, 5)
     assert known >= 2
     resumed(tmp_path, known)
 
