@@ -11,12 +11,12 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from time import sleep
 
 from brimstone.targets.llvm.cache import ASIDE, OBJECT, Cache
+from kit.forked import child
 
 KEYS = [f"{number:02x}{'0' * 62}" for number in range(40)]
 BOUND = 1 << 18
@@ -36,19 +36,6 @@ def work(folder: Path, random: Random, rounds: int | None) -> None:
         cache.put(key, content(key))
         assert cache.get(random.choice(KEYS)) in {None, *map(content, KEYS)}
         rounds = rounds - 1 if rounds else rounds
-
-
-def child(run: Callable[[], None]) -> int:
-    """A process that does this and ends."""
-    process = os.fork()
-    if process:
-        return process
-    status = 1
-    try:
-        run()
-        status = 0
-    finally:
-        os._exit(status)
 
 
 def kill_some(folder: Path, times: int) -> None:

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -19,6 +20,7 @@ import numpy as np
 
 import brimstone as bs
 from brimstone import nn, train
+from kit.forked import child
 
 EPOCHS, SIZE = 6, 4
 
@@ -127,17 +129,16 @@ def main(folder: str, pause: str = "0") -> None:
 
 def serve() -> None:
     """For each folder that is read, say which process trains there, and when that is over."""
+
+    def run(folder: str) -> None:
+        say(os.getpid())
+        main(folder)
+
     for line in sys.stdin:
-        child = os.fork()
-        if child:
-            os.waitpid(child, 0)
-            say("over")
-            continue
-        try:
-            say(os.getpid())
-            main(line.strip())
-        finally:
-            os._exit(0)
+        _, status = os.waitpid(child(partial(run, line.strip())), 0)
+        if status not in (0, signal.SIGKILL):
+            say("failed")
+        say("over")
 
 
 def command(*arguments: str) -> Sequence[str]:

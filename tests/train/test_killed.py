@@ -56,10 +56,12 @@ def killed(server: subprocess.Popen[str], folder: Path, line: int) -> int:
     server.stdin.flush()
     process = int(server.stdout.readline())
     lines = iter(server.stdout.readline, "over\n")
-    if len([*islice(lines, line)]) == line:
+    told = [*islice(lines, line)]
+    if len(told) == line:
         with suppress(ProcessLookupError):  # the run has ended meanwhile
             os.kill(process, signal.SIGKILL)
-    assert all(each.startswith(("ready", "all epochs")) for each in lines)
+    told += lines
+    assert all(each.startswith(("ready", "all epochs")) for each in told)
     found = files.checkpoints(folder / "checkpoints")
     return files.step_of(found[-1]) if found else 0
 
