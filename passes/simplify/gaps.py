@@ -1,9 +1,9 @@
-"""The rewrite of paddings between the elements.
+"""The rewrites of paddings between the elements.
 
-Comes in: a padding with gaps. Goes out: one without: what fills a gap is padding along an axis of
-its own, so an element with its gap is a row, and rows end to end are what was asked for. Short rows
-along the last axis are elements and numbers in turn: tensors that are put together, since a row of
-its own for each would be slower.
+Comes in: a padding with gaps, or one that makes a short row of each element. Goes out: one without
+gaps: what fills a gap is padding along an axis of its own, so an element with its gap is a row, and
+rows end to end are what was asked for. Short rows along the last axis are elements and numbers in
+turn: tensors that are put together, since a row of its own for each would be slower.
 Never: a gap along an axis that may be empty; there, none stands after the last row.
 """
 
@@ -48,6 +48,23 @@ def pad_between(op: tensor.Pad, rewriter: Rewriter) -> AnyValue | None:
     if whole.type is op.result.type:
         return whole
     return rewriter.emit(tensor.Slice, whole, nothing, op.result.type.shape, (1,) * len(gaps))
+
+
+@rewrite(tensor.Pad)
+def pad_elements(op: tensor.Pad, rewriter: Rewriter) -> AnyValue | None:
+    """pad(x), along a last axis that was 1 -> concat(numbers, x, numbers)"""
+    shape, axis = op.x.type.shape, len(op.x.type.shape) - 1
+    if any(op.interior) or all(size == 1 for size in shape) or shape[axis] != 1:
+        return None
+    low, high = op.low[axis], op.high[axis]
+    if not isinstance(low, int) or not isinstance(high, int) or not 0 < low + high <= SHORT:
+        return None
+    if any((*op.low[:axis], *op.high[:axis])):
+        return None
+    assert isinstance(op.value, Number)
+    number = full(rewriter, op.value, op.x.type)
+    turns = [*[number] * low, op.x, *[number] * high]
+    return rewriter.emit(tensor.Concat, turns, axis)
 
 
 def _turns(op: tensor.Pad, rewriter: Rewriter, axis: int, gap: int, before: int) -> AnyValue:
@@ -97,4 +114,4 @@ def _beyond(high: Size, over: Size) -> Size:
     return 0 if FACTS.at_most(high, over) else high
 
 
-GAPS = Rules(pad_between)
+GAPS = Rules(pad_between, pad_elements)
