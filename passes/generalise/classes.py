@@ -86,7 +86,7 @@ class Classes:
         self.kept: list[Kept] = []
         self.waiting: list[Equation] = []
         self.by_symbol: dict[Size, DimClass] = {}
-        self._count = 0
+        self.count = 0
         self._members: dict[Dim, Sequence[DimClass]] = {}
         self._values = {
             symbol: admitted(symbol, EXAMPLES[place % len(EXAMPLES)] * symbol.multiple)
@@ -100,8 +100,8 @@ class Classes:
 
     def new(self, value: int, bounds: Bounds = SIZES) -> DimClass:
         """A class of its own."""
-        self._count += 1
-        return DimClass(self._count, value, bounds)
+        self.count += 1
+        return DimClass(self.count, value, bounds)
 
     def size(self, size: Size) -> Part:
         """The part for a recorded size."""

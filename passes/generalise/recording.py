@@ -39,6 +39,11 @@ class Recording:
         self.data: dict[Payload, Parts] = {}
         for argument in func.arguments:
             self.add(argument)
+        self._given = self.classes.count
+
+    def is_given(self, part: Part) -> bool:
+        """Whether the size of an argument's axis is among what a part is made of."""
+        return any(each.number <= self._given for each in self.classes.inside(part))
 
     def add(self, value: AnyValue) -> None:
         """A value whose sizes follow from nothing."""

@@ -39,6 +39,8 @@ Shaping = tensor.Iota | tensor.Reshape | tensor.Broadcast | tensor.RandomBits
 
 LARGEST_WINDOW = 16
 """Sizes and borders of a convolution's windows up to this are facts."""
+MOST_IN_TURN = 8
+"""Up to so many elements in turn are dealt out by programs of their own."""
 
 
 def alike(op: BareOp, recording: Recording) -> None:
@@ -88,8 +90,13 @@ def broadcast(op: tensor.Broadcast, recording: Recording) -> None:
 
 
 def permute(op: tensor.Permute, recording: Recording) -> None:
-    """The sizes in another order."""
-    parts = recording.parts[op.x]
+    """The sizes in another order. How many elements come to lie in turn, or lay so before, is a
+    fact, unless an argument says it."""
+    classes, parts = recording.classes, recording.parts[op.x]
+    if parts and op.axes[-1] != len(parts) - 1:
+        for part in (parts[op.axes[-1]], parts[-1]):
+            if classes.value(part) <= MOST_IN_TURN and not recording.is_given(part):
+                classes.fix(part)
     recording.parts[op.result] = tuple([parts[axis] for axis in op.axes])
 
 

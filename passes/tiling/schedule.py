@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from ...ir import tensor
+from ...ir.attributes import Shape
 from ...ir.dtypes import DType
 from ...ir.tensor import transcendental
 from ...ir.tensor.arg_reduce import ArgReduction
@@ -57,7 +58,8 @@ class KernelShape:
 
 
 Schedule = Mapping[str, int]
-"""`n`: elements of a tile along the vector axis; `m`: along the other axis of a transposed read;
+"""`n`: elements of a tile along the vector axis; `m`: along the other axis of a transposed read, of
+which a tile is `exact` where an axis has fewer, or without it a power of two;
 `abreast`: rows that are reduced at once where vectors run along them, or parts of a chunk where
 there is only one row; `unroll`: rows that are reduced at once where vectors run along a parallel
 axis; `wide`: elements of a row that stream past one program there, whose sums wait in memory, or
@@ -129,6 +131,8 @@ def tiles_of(kernel: Kernel, schedule: Schedule) -> tuple[int, ...]:
     along = len(rows) < len(kernel.space.reduced)
     if across is not None:
         tiles[across] = schedule.get("m", 1)
+        for axis, other in ((len(sizes) - 1, across), (across, len(sizes) - 1)):
+            _fit(tiles, sizes, axis, other, "exact" in schedule)
     elif along and kernel.lines and kernel.across is None:
         tiles[kernel.lines[-1]] = schedule.get("abreast", 1)
     elif rows and not along:
@@ -136,6 +140,18 @@ def tiles_of(kernel: Kernel, schedule: Schedule) -> tuple[int, ...]:
         apart = "wide" in schedule and any(isinstance(x.op, ArgReduction) for x in kernel.nodes)
         tiles[rows[-1]] = 1 if apart else schedule.get("unroll", 1)
     return tuple(tiles)
+
+
+def _fit(tiles: list[int], sizes: Shape, axis: int, other: int, exact: bool) -> None:
+    """Make a tile no longer along an axis than that is known to be, and as much longer along the
+    other one, if that is not as short."""
+    size, beside = sizes[axis], sizes[other]
+    if not isinstance(size, int) or not 0 < size < tiles[axis]:
+        return
+    fitting = size if exact else 1 << (size - 1).bit_length()
+    if not isinstance(beside, int) or beside > tiles[other]:
+        tiles[other] *= tiles[axis] // fitting
+    tiles[axis] = fitting
 
 
 def parts_of(kernel: Kernel, schedule: Schedule) -> int:

@@ -112,7 +112,7 @@ def chooser(machine: Machine) -> Callable[[KernelShape], Schedule]:
         if shape.costly:
             vectors = 1 if shape.kind == "map" else 2
         if shape.transposed:
-            return {"n": lanes, "m": lanes}
+            return {"n": lanes, "m": lanes, "exact": 1}
         if shape.kind == "rows":
             return {"n": lanes * vectors, **_rows(machine, shape)}
         return {"n": lanes * vectors}

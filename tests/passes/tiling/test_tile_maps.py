@@ -11,6 +11,8 @@ from brimstone.ir.dtypes import bf16, f32, i8, i32
 from brimstone.ir.payloads import Number
 from brimstone.ir.tensor.rules import Term
 from brimstone.passes.oracle import difference
+from brimstone.passes.tiling.read import read_kernel
+from brimstone.passes.tiling.schedule import tiles_of
 from kit.tiling import SYMBOLS, arrays_for, kernel, runs, sizes_of, spread, tiled
 
 N, M, K = (SYMBOLS[name] for name in "nmk")
@@ -62,6 +64,10 @@ def turned_batch(x: Term, y: Term) -> Term:
 
 def copy_turned(x: Term) -> Term:
     return x.apply("permute", axes=(1, 0))
+
+
+def dealt_out(x: Term) -> Term:
+    return x.apply("permute", axes=(0, 2, 1))
 
 
 def flipped(x: Term, y: Term) -> Term:
@@ -153,6 +159,11 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "turned inside": (turned_inside, ("m n f32", "n m f32")),
     "turned batch": (turned_batch, ("m k n f32", "n m k f32")),
     "copy turned": (copy_turned, ("m n bf16",)),
+    "dealt out": (dealt_out, ("n 3 m f32",)),
+    "dealt out in pairs": (dealt_out, ("n 2 m f32",)),
+    "taken apart": (dealt_out, ("n m 5 f32",)),
+    "taken apart in pairs": (dealt_out, ("n m 2 f32",)),
+    "both few": (dealt_out, ("n 2 3 f32",)),
     "turned broadcast": (lambda x, y: spread(x, y, 1, 0) + y, ("m n f32", "n m f32")),
     "flipped": (flipped, ("n m f32", "n m f32")),
     "sliced": (sliced, ("12 m f32",)),
@@ -180,3 +191,18 @@ def test_a_map_is_the_same(name: str) -> None:
         given = arrays_for(func, sizes, whole=False)
         before, after = runs(func, given, made.module)
         assert difference(before, after) is None, sizes
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("n k m f32", (1, 4, 4)), ("n 2 m f32", (1, 8, 2)), ("n m 2 f32", (1, 2, 8)),
+        ("n 3 m f32", (1, 4, 4)), ("n 1 m f32", (1, 4)), ("n 2 2 f32", (1, 2, 2)),
+    ],
+)  # fmt: skip
+def test_a_tile_is_no_longer_than_a_short_axis(given: str, expected: tuple[int, ...]) -> None:
+    """What it is less along that axis, it is more along the other one."""
+    read = read_kernel(kernel(dealt_out, given))
+    assert tiles_of(read, {"n": 4, "m": 4}) == expected
+    if " 3 " in given:
+        assert tiles_of(read, {"n": 4, "m": 4, "exact": 1}) == (1, 4, 3)
