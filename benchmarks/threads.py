@@ -7,19 +7,25 @@ time, however it is shared out. Each begins anew in each round: gradients of wha
 by heart are denormals, with which a core takes longer. One model whose kernels are too small to be
 shared leaves all cores but one to others; of one that is larger all cores do a part, with or
 without others, so there is less to gain; with BRIMSTONE_THREADS=1 all are compared with one core.
-Both are timed in turns; what is told is the median of the rounds, the least and the most, which lie
-far apart where others use the machine, too. Beside the one stands how many cores it keeps busy:
-where it is 1.6 of two, four cannot make more than 1.25 times its steps. Fails if a thread ends with
-other weights than it has on its own.
+Beside the one stands how many cores it keeps busy: where it is 1.6 of two, four cannot make more
+than 1.25 times its steps. Beside the threads stand as many processes with one thread each, which
+share nothing but the machine: what they make, threads can hardly surpass.
+All are timed in turns; what is told is the median of the rounds, the least and the most, which lie
+far apart where others use the machine, too. Fails if a thread ends with other weights than it has
+on its own.
 """
 
 import argparse
+import os
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from multiprocessing import get_context
 from statistics import median
 from threading import Thread
 from time import perf_counter, process_time
 from typing import Any, NamedTuple
+from unittest import mock
 
 import numpy as np
 
@@ -98,6 +104,53 @@ def rate(trainings: Sequence[Training], seconds: float) -> Rate:
     return Rate(passed / sum(counts), (process_time() - took) / passed)
 
 
+class Processes:
+    """As many processes as there are models, each with one and a thread for it."""
+
+    def __init__(self, layers: Sequence[int], batch: int, count: int) -> None:
+        context = get_context("spawn")
+        given = layers, batch, context.Barrier(count)
+        self.count = count
+        self.pool = ProcessPoolExecutor(count, context, _OfProcess.begin, given)
+        with mock.patch.dict(os.environ, {"BRIMSTONE_THREADS": "1"}):
+            self.step(0.0)  # all of them are started, and compile
+
+    def __enter__(self) -> "Processes":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.pool.shutdown()
+
+    def step(self, seconds: float) -> float:
+        """Seconds a step, whoever makes it, where all are at it for so long."""
+        asked = [self.pool.submit(_OfProcess.count, seconds) for _ in range(self.count)]
+        return 1 / sum([each.result() for each in asked])
+
+
+class _OfProcess:
+    """What a process has: a model, and what lets it begin when all others do."""
+
+    training: Training
+    together: Any
+
+    @classmethod
+    def begin(cls, layers: Sequence[int], batch: int, together: Any) -> None:
+        """Once, as it starts."""
+        with bs.device("cpu"):
+            cls.training = Training(layers, batch, 0)
+        cls.together = together
+
+    @classmethod
+    def count(cls, seconds: float) -> float:
+        """Steps a second, in so many."""
+        cls.training.begin()
+        cls.together.wait()
+        counts: list[int] = []
+        begun = perf_counter()
+        cls.training.go_on_until(begun + seconds, counts)
+        return counts[0] / (perf_counter() - begun)
+
+
 def same_bits(trainings: Sequence[Training], steps: int) -> bool:
     """Whether all end with the weights that each has on its own."""
     for each in trainings:
@@ -115,6 +168,28 @@ def same_bits(trainings: Sequence[Training], steps: int) -> bool:
     )
 
 
+class Round(NamedTuple):
+    """What was measured in turn: one thread, all threads, and seconds a step of the processes."""
+
+    one: Rate
+    all: Rate
+    apart: float
+
+
+def told(rounds: Sequence[Round]) -> str:
+    """What the rounds say, in words."""
+    one = 1e6 * median([each.one.step for each in rounds])
+    many = 1e6 * median([each.all.step for each in rounds])
+    cores = median([each.one.cores for each in rounds])
+    gains = sorted([each.one.step / each.all.step for each in rounds])
+    most = median([each.one.step / each.apart for each in rounds])
+    return (
+        f"one {one:7.1f} µs a step on {cores:.2f} cores, together {many:7.1f}: "
+        f"{median(gains):.2f} times the steps ({gains[0]:.2f}..{gains[-1]:.2f}), "
+        f"as processes {most:.2f}"
+    )
+
+
 def main() -> None:
     """Measure all models."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -126,17 +201,13 @@ def main() -> None:
         with bs.device("cpu"):
             trainings = [Training(layers, batch, seed) for seed in range(options.models)]
             same = same_bits(trainings, 20)
-        rounds = [
-            (rate(trainings[:1], options.seconds), rate(trainings, options.seconds))
-            for _ in range(options.rounds)
-        ]
-        one, many = (1e6 * median([each.step for each in of]) for of in zip(*rounds, strict=True))
-        cores = median([alone.cores for alone, _ in rounds])
-        gains = sorted([alone.step / together.step for alone, together in rounds])
-        name = f"{'-'.join(map(str, layers))}, batch {batch}"
-        print(f"{name:28} one {one:7.1f} µs a step on {cores:.2f} cores, "
-              f"{options.models} threads {many:7.1f}: {median(gains):.2f} times the steps "
-              f"({gains[0]:.2f}..{gains[-1]:.2f})")  # fmt: skip
+        with Processes(layers, batch, options.models) as processes:
+            time = options.seconds
+            rounds = [
+                Round(rate(trainings[:1], time), rate(trainings, time), processes.step(time))
+                for _ in range(options.rounds)
+            ]
+        print(f"{'-'.join(map(str, layers)):18} batch {batch:4}:  {told(rounds)}")
         if not same:
             raise SystemExit("the threads end with other weights")
 

@@ -283,6 +283,8 @@ def test_threads_of_training_are_timed_and_held_to_what_each_does_alone() -> Non
     for some in (trainings[:1], trainings):
         step, cores = threads.rate(some, 0.01)
         assert step > 0 and cores > 0
+    with threads.Processes((6, 8, 3), 4, 1) as processes:
+        assert processes.step(0.01) > 0
 
     class Forgetful(threads.Training):
         """Begins a step further on each time."""
@@ -296,6 +298,15 @@ def test_threads_of_training_are_timed_and_held_to_what_each_does_alone() -> Non
 
     with bs.device("cpu"):
         assert not threads.same_bits([*trainings, Forgetful((6, 8, 3), 4, 0)], 3)
+
+
+def test_what_rounds_of_threads_say() -> None:
+    from benchmarks.threads import Rate, Round, told
+
+    rounds = [Round(Rate(6e-4, 1.0), Rate(step, 1.9), 3e-4) for step in (3e-4, 4e-4, 5e-4)]
+    said = told(rounds)
+    assert "600.0 µs a step on 1.00 cores, together   400.0" in said
+    assert "1.50 times the steps (1.20..2.00), as processes 2.00" in said
 
 
 def test_costs_of_compiling_are_told_by_stages(capsys: pytest.CaptureFixture[str]) -> None:
