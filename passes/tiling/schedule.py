@@ -58,8 +58,10 @@ class KernelShape:
 
 
 Schedule = Mapping[str, int]
-"""`n`: elements of a tile along the vector axis; `m`: along the other axis of a transposed read, of
-which a tile is `exact` where an axis has fewer, or without it a power of two;
+"""`n`: elements of a tile along the vector axis; `m`: along the other axis of a transposed read.
+Where one of these axes is known to be shorter, a tile is `exact`, as long as it; or without that
+the next power of two, and as much longer along the other one.
+
 `abreast`: rows that are reduced at once where vectors run along them, or parts of a chunk where
 there is only one row; `unroll`: rows that are reduced at once where vectors run along a parallel
 axis; `wide`: elements of a row that stream past one program there, whose sums wait in memory, or
@@ -143,13 +145,13 @@ def tiles_of(kernel: Kernel, schedule: Schedule) -> tuple[int, ...]:
 
 
 def _fit(tiles: list[int], sizes: Shape, axis: int, other: int, exact: bool) -> None:
-    """Make a tile no longer along an axis than that is known to be, and as much longer along the
-    other one, if that is not as short."""
+    """Make a tile no longer along an axis than that is known to be; where it is not `exact`, as
+    much longer along the other one, if that is not as short."""
     size, beside = sizes[axis], sizes[other]
     if not isinstance(size, int) or not 0 < size < tiles[axis]:
         return
     fitting = size if exact else 1 << (size - 1).bit_length()
-    if not isinstance(beside, int) or beside > tiles[other]:
+    if not exact and (not isinstance(beside, int) or beside > tiles[other]):
         tiles[other] *= tiles[axis] // fitting
     tiles[axis] = fitting
 

@@ -21,7 +21,7 @@ def pytest_make_collect_report() -> Generator[None, object, object]:
         return (yield)
 
 
-@pytest.fixture(autouse=True, scope="package")
+@pytest.fixture(autouse=True, scope="module")
 def tests_run_on_the_cpu() -> Iterator[None]:
     """And so do their tests."""
     with on_the_cpu():
