@@ -59,8 +59,9 @@ class KernelShape:
 
 Schedule = Mapping[str, int]
 """`n`: elements of a tile along the vector axis; `m`: along the other axis of a transposed read.
-Where one of these axes is known to be shorter, a tile is `exact`, as long as it; or without that
-the next power of two, and as much longer along the other one.
+Where one of these axes is known to be shorter, a tile is as long as it with `exact_n` or `exact_m`,
+in at most so many parts of 2^i elements along it, or without that the next power of two; without
+both it is as much longer along the other one.
 
 `abreast`: rows that are reduced at once where vectors run along them, or parts of a chunk where
 there is only one row; `unroll`: rows that are reduced at once where vectors run along a parallel
@@ -98,6 +99,9 @@ Of attentions, `m`, `n` and `k` are as of contractions, rows being queries or ke
 others; a program has at most `queries` rows, and keeps the scores of `keys` columns at a time,
 which it changes for `rows` rows at once."""
 
+EXACT = {"exact_n", "exact_m"}
+"""With one of these, a tile that is short along one axis is no longer along the other one."""
+
 Chooser = Callable[[KernelShape], Schedule]
 
 
@@ -133,8 +137,9 @@ def tiles_of(kernel: Kernel, schedule: Schedule) -> tuple[int, ...]:
     along = len(rows) < len(kernel.space.reduced)
     if across is not None:
         tiles[across] = schedule.get("m", 1)
-        for axis, other in ((len(sizes) - 1, across), (across, len(sizes) - 1)):
-            _fit(tiles, sizes, axis, other, "exact" in schedule)
+        last, stays = len(sizes) - 1, bool(schedule.keys() & EXACT)
+        _fit(tiles, sizes, (last, across), schedule.get("exact_n", 0), stays)
+        _fit(tiles, sizes, (across, last), schedule.get("exact_m", 0), stays)
     elif along and kernel.lines and kernel.across is None:
         tiles[kernel.lines[-1]] = schedule.get("abreast", 1)
     elif rows and not along:
@@ -144,15 +149,20 @@ def tiles_of(kernel: Kernel, schedule: Schedule) -> tuple[int, ...]:
     return tuple(tiles)
 
 
-def _fit(tiles: list[int], sizes: Shape, axis: int, other: int, exact: bool) -> None:
-    """Make a tile no longer along an axis than that is known to be; where it is not `exact`, as
-    much longer along the other one, if that is not as short."""
+def _fit(tiles: list[int], sizes: Shape, axes: tuple[int, int], parts: int, stays: bool) -> None:
+    """Make a tile no longer along the first axis than that is known to be: as long, in at most so
+    many parts, or with none a power of two; and as much longer along the other one, unless it
+    `stays` or is as short."""
+    axis, other = axes
     size, beside = sizes[axis], sizes[other]
     if not isinstance(size, int) or not 0 < size < tiles[axis]:
         return
-    fitting = size if exact else 1 << (size - 1).bit_length()
-    if not exact and (not isinstance(beside, int) or beside > tiles[other]):
+    fitting = size if parts else 1 << (size - 1).bit_length()
+    if not stays and (not isinstance(beside, int) or beside > tiles[other]):
         tiles[other] *= tiles[axis] // fitting
+    odd = fitting // (fitting & -fitting)
+    while parts and odd * tiles[other] > parts and tiles[other] > 1:
+        tiles[other] //= 2
     tiles[axis] = fitting
 
 

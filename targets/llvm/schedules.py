@@ -112,7 +112,9 @@ def chooser(machine: Machine) -> Callable[[KernelShape], Schedule]:
         if shape.costly:
             vectors = 1 if shape.kind == "map" else 2
         if shape.transposed:
-            return {"n": lanes, "m": lanes, "exact": 1}
+            parts = DEALT * machine.registers
+            exact = {"exact_n": parts} if machine.masked else {"exact_n": parts, "exact_m": parts}
+            return {"n": lanes, "m": lanes, **exact}
         if shape.kind == "rows":
             return {"n": lanes * vectors, **_rows(machine, shape)}
         return {"n": lanes * vectors}

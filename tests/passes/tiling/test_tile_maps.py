@@ -204,5 +204,18 @@ def test_a_tile_is_no_longer_than_a_short_axis(given: str, expected: tuple[int, 
     """What it is less along that axis, it is more along the other one."""
     read = read_kernel(kernel(dealt_out, given))
     assert tiles_of(read, {"n": 4, "m": 4}) == expected
-    if " 3 " in given:
-        assert tiles_of(read, {"n": 4, "m": 4, "exact": 1}) == (1, 4, 3)
+
+
+@pytest.mark.parametrize(
+    ("given", "exact", "expected"),
+    [
+        ("n 3 m f32", ["exact_n"], (1, 2, 3)), ("n 3 m f32", ["exact_m"], (1, 4, 4)),
+        ("n m 3 f32", ["exact_n"], (1, 4, 4)), ("n m 3 f32", ["exact_m"], (1, 3, 2)),
+        ("n 2 m f32", ["exact_n", "exact_m"], (1, 4, 2)), ("n 2 m f32", ["exact_m"], (1, 4, 2)),
+    ],
+)  # fmt: skip
+def test_a_tile_is_as_long_as_a_short_axis(
+    given: str, exact: list[str], expected: tuple[int, ...]
+) -> None:
+    read = read_kernel(kernel(dealt_out, given))
+    assert tiles_of(read, {"n": 4, "m": 4, **dict.fromkeys(exact, 6)}) == expected
