@@ -40,7 +40,7 @@ Shaping = tensor.Iota | tensor.Reshape | tensor.Broadcast | tensor.RandomBits
 LARGEST_WINDOW = 16
 """Sizes and borders of a convolution's windows up to this are facts."""
 MOST_IN_TURN = 8
-"""Up to so many elements in turn are dealt out by programs of their own."""
+"""Up to so many elements in turn have tiles as short as they are."""
 
 
 def alike(op: BareOp, recording: Recording) -> None:
