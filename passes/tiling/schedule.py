@@ -150,9 +150,9 @@ def tiles_of(kernel: Kernel, schedule: Schedule) -> tuple[int, ...]:
 
 
 def _fit(tiles: list[int], sizes: Shape, axes: tuple[int, int], parts: int, stays: bool) -> None:
-    """Make a tile no longer along the first axis than that is known to be: as long, and shorter along
-    the other one if it has more `parts`, or where none are said a power of two; and as much longer
-    along the other one, unless it `stays` or is as short."""
+    """Make a tile no longer along the first axis than that is known to be: as long, and shorter
+    along the other one if it has more `parts`, or where none are said a power of two; and as much
+    longer along the other one, unless it `stays` or is as short."""
     axis, other = axes
     size, beside = sizes[axis], sizes[other]
     if not isinstance(size, int) or not 0 < size < tiles[axis]:
