@@ -10,7 +10,7 @@ import functools
 import sys
 from inspect import unwrap
 from pathlib import Path
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any
 
 from ..ir.locations import UNKNOWN, Location
@@ -21,28 +21,25 @@ _USERS = tuple(
     f"{_ROOT}/{name}/" for name in ("tests", "examples", "benchmarks", "docs", "command/demo")
 )
 _THROUGH = (contextlib.__file__, functools.__file__)
-_OURS: dict[CodeType, bool] = {}
-_BY_INSTRUCTION: dict[tuple[CodeType, int], Location] = {}
+# Code is known by its `id`, and kept, so that no other gets that: its hash is made of all that is
+# in it each time, and it is equal to the same code in another file.
+_OURS: dict[int, tuple[CodeType, bool]] = {}
+_LINES: dict[tuple[int, int], tuple[CodeType, Location]] = {}
+_AT_MOST = 1 << 16
 
 
 def caller(depth: int = 1) -> Location:
     """The line that is running `depth` calls above the caller of this function."""
-    frame = sys._getframe(depth + 1)  # pyright: ignore[reportPrivateUsage]
-    key = (frame.f_code, frame.f_lasti)
-    return _BY_INSTRUCTION.get(key) or _locate(key, frame.f_lineno)
+    return _line_of(sys._getframe(depth + 1))  # pyright: ignore[reportPrivateUsage]
 
 
 def user_line(depth: int = 1) -> Location:
     """The innermost line outside the package, looking from `depth` calls above the caller."""
     frame = sys._getframe(depth + 1)  # pyright: ignore[reportPrivateUsage]
     while frame is not None:
-        code = frame.f_code
-        ours = _OURS.get(code)
-        if ours is None:
-            ours = _OURS[code] = _is_ours(code.co_filename) or _is_generated(code)
+        _, ours = _OURS.get(id(frame.f_code)) or _whose(frame.f_code)
         if not ours:
-            key = (code, frame.f_lasti)
-            return _BY_INSTRUCTION.get(key) or _locate(key, frame.f_lineno)
+            return _line_of(frame)
         frame = frame.f_back
     return UNKNOWN
 
@@ -70,9 +67,23 @@ def raised_at(error: BaseException) -> Location:
     return found
 
 
-def _locate(key: tuple[CodeType, int], line: int) -> Location:
-    found = _BY_INSTRUCTION[key] = Location((key[0].co_filename, line))
-    return found
+def _line_of(frame: FrameType) -> Location:
+    key = (id(frame.f_code), frame.f_lasti)
+    found = _LINES.get(key)
+    if found is None:
+        code = frame.f_code
+        if len(_LINES) >= _AT_MOST:
+            _LINES.clear()
+        found = _LINES[key] = code, Location((code.co_filename, frame.f_lineno))
+    return found[1]
+
+
+def _whose(code: CodeType) -> tuple[CodeType, bool]:
+    """Code, and whether it is a part of the package."""
+    if len(_OURS) >= _AT_MOST:
+        _OURS.clear()
+    ours = _is_ours(code.co_filename) or _is_generated(code)
+    return _OURS.setdefault(id(code), (code, ours))
 
 
 def _is_generated(code: CodeType) -> bool:

@@ -54,3 +54,12 @@ def test_of_two_equal_functions_each_has_its_own_lines(name: str) -> None:
         foreign = ({one, other} - {function}).pop().__code__.co_firstlineno
         assert begin + 1 in lines
         assert foreign + 1 not in lines
+
+
+def test_code_of_one_text_in_two_files_has_the_lines_of_each() -> None:
+    text = "def made(x):\n    return x + 1\n"
+    for file in ("one.py", "other.py"):
+        names: dict[str, Any] = {}
+        exec(compile(text, file, "exec"), names)
+        ops = bs.jit(names["made"]).lower(X).ir.main.walk()
+        assert f"{file}:2" in [str(op.location) for op in ops]
