@@ -9,9 +9,10 @@ whatever happens to a leaf happens to the tree.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import islice
+from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..ir.locations import Location
@@ -20,7 +21,8 @@ from ..targets import dealt
 from .handle import held
 from .lazy import FILLING, bundle_of, lazy_class, lazy_dict, lazy_instance, lazy_list
 from .node import leaf
-from .tree import LEAF, Structure, container_of, is_set_by, remembered
+from .tree import BUILT_IN, LEAF, Structure, container_of, is_set_by, remembered
+from .written import Text, tuple_of
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -98,9 +100,14 @@ class Bundle:
         buffers = self.buffers
         if buffers is None:
             return self._dead_children()
-        makers = [maker(child, True) for child in self.kind.children]
-        pieces = iter(dealt(buffers, [count for each in makers for count in each.counts]))
-        return [each.make(pieces, self.location) for each in makers]
+        made: list[Any] = []
+        at = 0
+        for child in self.kind.children:
+            counts, make = maker(child, True)
+            its_own = buffers[at : at + child.structure.count]
+            made.append(make(dealt(its_own, counts), self.location))
+            at += child.structure.count
+        return made
 
     def named_children(self) -> Iterable[tuple[str, Any]]:
         """The children with their names."""
@@ -124,11 +131,13 @@ class Maker(NamedTuple):
     """How trees of one kind are made: of pieces that have so many buffers each, a leaf of one."""
 
     counts: tuple[int, ...]
-    make: Callable[[Iterator[Any], Location], Any]
+    make: Callable[[Sequence[Any], Location], Any]
 
 
 _CONTAINERS: dict[Any, Callable[[Bundle], Any]] = {dict: lazy_dict, list: lazy_list}
 """What makes a container of a bundle, where that is the same for all of a class."""
+_ALIKE = 8
+"""More leaves than so many, side by side, are made in a loop."""
 
 
 @remembered
@@ -137,27 +146,48 @@ def maker(kind: Kind, inner: bool = False) -> Maker:
 
     Inside a tree that was looked into, dataclasses are not: the user may ask what `type` they are.
     """
-    structure, types, device = kind.structure, kind.types, kind.device
+    text, counts = Text(), list[int]()
+    text.add(f"return {tree_text(kind, text, counts, inner)}")
+    return Maker(tuple(counts), text.function("made, line"))
+
+
+def tree_text(kind: Kind, text: Text, counts: list[int], inner: bool = False) -> str:
+    """The expression of a tree, of the pieces `made` that have so many buffers each and come from
+    `line`; those behind what is counted already are its own."""
+    structure, first = kind.structure, len(counts)
     if structure is LEAF:
-        assert device is not None
-        type_, on = types[0], device
-        return Maker((1,), lambda pieces, line: held(leaf(next(pieces), type_, on, False, line)))
+        counts.append(1)
+        return _leaf_text(f"made[{first}]", text.name(kind.types[0], "type"), kind, text)
     lazily = _lazily(kind, inner)
     if lazily is not None:
-        counts = (structure.count,)
-        return Maker(counts, lambda pieces, line: lazily(Bundle(kind, next(pieces), line)))
-    container = kind.container
+        counts.append(structure.count)
+        bundle = f"{text.name(Bundle, 'Bundle')}({text.name(kind, 'kind')}, made[{first}], line)"
+        return f"{text.name(lazily, 'lazily')}({bundle})"
+    if len(structure.children) > _ALIKE and structure.count == len(structure.children):
+        counts += [1] * structure.count
+        pairs = f"zip(made[{first}:{len(counts)}], {text.name(kind.types, 'types')})"
+        children = [f"*[{_leaf_text('each', 'type', kind, text)} for each, type in {pairs}]"]
+    else:
+        children = [tree_text(child, text, counts, inner) for child in kind.children]
+    return _closed(kind, children, text)
+
+
+def _leaf_text(buffer: str, type_: str, kind: Kind, text: Text) -> str:
+    device = text.name(kind.device, "device")
+    node = f"{text.name(leaf, 'leaf')}({buffer}, {type_}, {device}, False, line)"
+    return f"{text.name(held, 'held')}({node})"
+
+
+def _closed(kind: Kind, children: Sequence[str], text: Text) -> str:
+    """The container of these children."""
+    cls, container = kind.structure.cls, kind.container
     assert container is not None
-    close, static = container.close, structure.static
-    if not kind.children:
-        return Maker((), lambda pieces, line: close(static, ()))
-    makers = [maker(child, inner) for child in kind.children]
-    inside = [each.make for each in makers]
-
-    def make(pieces: Iterator[Any], line: Location) -> Any:
-        return close(static, [each(pieces, line) for each in inside])
-
-    return Maker(tuple([count for each in makers for count in each.counts]), make)
+    if cls is tuple and container is BUILT_IN[tuple]:
+        return tuple_of(children)
+    if cls is NoneType and container is BUILT_IN[NoneType]:
+        return "None"
+    close, static = text.name(container.close, "close"), text.name(kind.structure.static, "static")
+    return f"{close}({static}, [{', '.join(children)}])"
 
 
 def _lazily(kind: Kind, inner: bool) -> Callable[[Bundle], Any] | None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ..ir.locations import Location
 from ..runtime.device import Device
-from ..runtime.steps import Plan
+from ..runtime.steps import Beside, Plan
 from ..targets import dealt
 from .bundle import Kind, Maker, kind_of, maker
 from .dynamic import plain_types
@@ -57,6 +57,14 @@ class Entry(NamedTuple):
             return partial(self._run, sizes)
         return self._straight(self.kind, sizes)
 
+    def straight(self, sizes: Sizes, device: Device) -> Straight | None:
+        """The one plan, if it makes tensors and nothing else, what a run of it takes beside
+        buffers, and the kind of the results on a device."""
+        if self.traced.stages is not None or self.kind is None:
+            return None
+        (plan,) = self.plans
+        return Straight(plan, _kind_of(self.kind, sizes, device), plan.beside(sizes))
+
     def _straight(self, kind: Kind, sizes: Sizes) -> Runner:
         """What runs one plan, which makes tensors and nothing else."""
         (plan,), line, own = self.plans, self.location, kind.device
@@ -65,7 +73,7 @@ class Entry(NamedTuple):
         def run(pieces: Pieces, device: Device) -> Any:
             counts, make = own_maker if device is own else _made_by(kind, sizes, device)
             inputs = self._inputs(pieces, device) if takes_more else pieces
-            return make(iter(run_plan(plan, inputs, sizes, counts)), line)
+            return make(run_plan(plan, inputs, sizes, counts), line)
 
         return run
 
@@ -85,21 +93,34 @@ class Entry(NamedTuple):
             made, sizes = run_stages(stages, self.plans, inputs, device, run_plan, sizes)
         if self.kind is not None:
             counts, make = _made_by(self.kind, sizes, device)
-            return make(iter(dealt(made, counts)), line)
+            return make(dealt(made, counts), line)
         types = plain_types(self.types, sizes) if sizes else self.types
         pairs = zip(made, types, strict=True)
         leaves = [wrap(leaf(each, type_, device, False, line)) for each, type_ in pairs]
         return self.traced.rebuild(leaves, sizes)
 
 
+class Straight(NamedTuple):
+    """One plan, what kind of tree it makes, and what it takes beside buffers."""
+
+    plan: Plan
+    kind: Kind
+    beside: Beside
+
+
 def _made_by(kind: Kind, sizes: Sizes, device: Device | None) -> Maker:
     """How a call at these sizes, on this device, makes what it returns."""
+    return maker(_kind_of(kind, sizes, device))
+
+
+def _kind_of(kind: Kind, sizes: Sizes, device: Device | None) -> Kind:
+    """A kind of results, where sizes are these, on a device."""
     if sizes or kind.device is not device:
-        kind = _kind_at(kind, tuple((sizes or {}).items()), device)
-    return maker(kind)
+        return _kind_at(kind, tuple((sizes or {}).items()), device)
+    return kind
 
 
 @cache
 def _kind_at(kind: Kind, sizes: tuple[tuple[str, int], ...], device: Device | None) -> Kind:
-    """A kind of results, where sizes are these, on a device."""
+    """The same, looked up."""
     return kind_of(kind.structure, plain_types(kind.types, dict(sizes)), device)

@@ -177,12 +177,19 @@ def run_plan(
     op that failed."""
     try:
         return compiled.run(pieces, sizes, counts)
-    except IRError as problem:
+    except Exception as problem:
+        retell(problem, compiled, sizes)
+        raise
+
+
+def retell(problem: Exception, compiled: Plan, sizes: Mapping[str, int] | None) -> None:
+    """Raise what a user is told of a problem with a step, if he is told of such ones."""
+    if isinstance(problem, IRError):
         error = step_failure(problem, compiled.func)
         raise error from error.__cause__
-    except Donated:
+    if isinstance(problem, Donated):
         _refuse_donated("jit")
-    except MemoryError as problem:
+    if isinstance(problem, MemoryError):
         known = {**compiled.sizes, **(sizes or {})}
         raise step_out_of_memory(problem, lambda: compiled.func, known) from None
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, update_wrapper
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..runtime.device import Device, current_device
 from ..runtime.steps import Plan, plan
@@ -19,8 +19,9 @@ from .arguments import Arguments, Roles, Some, device_of
 from .bounds import Bounds
 from .bundle import kind_of
 from .caller import beginning
+from .direct import OTHER, Direct, Given, direct
 from .dynamic import Dynamic
-from .entry import Entry, Runner
+from .entry import Entry, Runner, Sizes
 from .errors import expect_functions
 from .explain import explain_traced
 from .explanation import Explanation, Lowered
@@ -70,11 +71,22 @@ def explain(function: Callable[..., Any]) -> Callable[..., Explanation]:
     return compiled.explain
 
 
-class Route(NamedTuple):
-    """What is compiled for one kind of arguments, and what runs it on their buffers."""
+OFTEN = 16
+"""Every so many calls of a kind on the quick way, its direct way is made, or tried first again."""
+_DIRECT_AT_MOST = 4
+"""So many direct ways are tried."""
 
-    entry: Entry
-    run: Runner
+
+class Route:
+    """What is compiled for one kind of arguments, where its open sizes are these, what runs it on
+    their buffers, and how often it was found the quick way."""
+
+    __slots__ = ("calls", "direct", "entry", "goes_direct", "run", "sizes")
+
+    def __init__(self, entry: Entry, sizes: Sizes) -> None:
+        self.entry, self.sizes, self.run = entry, sizes, entry.runner(sizes)
+        self.calls, self.goes_direct = 0, True
+        self.direct: Direct | None = None
 
 
 class Jitted:
@@ -90,6 +102,7 @@ class Jitted:
         self._openings: Openings[Entry] = Openings()
         self._is_plain = self.roles.dynamic is not None
         self._quick: dict[Any, Route] = {}
+        self._direct: tuple[Direct, ...] = ()
         self._seen = Quick(self.roles)
         self._surrounded: dict[bool, Jitted] = {}
 
@@ -100,16 +113,26 @@ class Jitted:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if around() and collected() is not None:
             return self._within(args, kwargs)
-        if self._quick:
-            # The quick way, where no argument need be taken apart.
-            key, device, pieces = self._seen.kind(args, kwargs)
-            known = self._quick.get(key) or self._reopened(key)
-            if known is not None:
-                run, device = known.run, device or current_device()
-                if self.roles.donates:
-                    return self._run(run, (pieces, device), args, kwargs)
-                return run(pieces, device)
-        return self._call(args, kwargs)
+        for way in self._direct:
+            made = way(args, kwargs)
+            if made is not OTHER:
+                return made
+        made = self._quickly(args, kwargs) if self._quick else OTHER
+        return self._call(args, kwargs) if made is OTHER else made
+
+    def _quickly(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The call, if its kind is known and no argument need be taken apart; else `OTHER`."""
+        key, device, pieces = self._seen.kind(args, kwargs)
+        known = self._quick.get(key) or self._reopened(key)
+        if key is None or known is None:
+            return OTHER
+        device = device or current_device()
+        known.calls += 1
+        if known.calls % OFTEN == 0 and known.goes_direct:
+            self._go_direct(known, Given(args, kwargs, key, device))
+        if self.roles.donates:
+            return self._run(known.run, (pieces, device), args, kwargs)
+        return known.run(pieces, device)
 
     def _reopened(self, key: Any) -> Route | None:
         """The route of a kind that differs from a known one in sizes at which the function never
@@ -119,7 +142,15 @@ class Jitted:
 
     def _learned(self, key: Any, entry: Entry, sizes: Mapping[str, int] | None) -> Route:
         """The route of a kind from now on."""
-        return self._quick.setdefault(key, Route(entry, entry.runner(sizes)))
+        return self._quick.setdefault(key, Route(entry, sizes))
+
+    def _go_direct(self, route: Route, given: Given) -> None:
+        """Let calls of a kind go the direct way from now on, if there is one."""
+        made = route.direct or direct(given, self._seen, self.roles, route.entry, route.sizes)
+        route.direct, route.goes_direct = made, made is not None
+        if made is not None:
+            others = [each for each in self._direct if each is not made]
+            self._direct = (made, *others)[:_DIRECT_AT_MOST]
 
     def _within(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The call where somebody has said something around it, or wants what it leaves: a step for

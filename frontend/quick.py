@@ -11,7 +11,8 @@ each place.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from ..runtime.device import current_device
@@ -43,7 +44,7 @@ class Quick:
     def __init__(self, roles: Roles) -> None:
         self._known: dict[int, tuple[_Known, ...]] = {}
         self._marked = roles.marked if roles.static or roles.static_names else None
-        self._numbers: dict[int, _Number] | None = None if roles.donates else {}
+        self._numbers: dict[int, Uploaded] | None = None if roles.donates else {}
 
     def kind(
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any], learning: bool = False
@@ -126,10 +127,15 @@ class Quick:
     def _found(self, place: int, tree: Any) -> Found | None:
         """The kind of a tree that somebody has looked into, and its buffers."""
         for known in self._known.get(place, ()):
-            leaves: list[Any] = []
-            if known.read(tree, leaves):
-                return known.found(leaves)
+            found = known.look(tree)
+            if found is not None:
+                return found
         return None
+
+    def finder(self, structure: Structure) -> Callable[[Any], Found | None] | None:
+        """What finds the kind and the buffers of trees of a structure that is known."""
+        listed = chain.from_iterable(self._known.values())
+        return next((each.look for each in listed if each.structure is structure), None)
 
     def _learned(self, place: int, tree: Any) -> Found | None:
         """The same of one to be known from now on."""
@@ -144,20 +150,25 @@ class Quick:
         """Bring numbers and arrays of the host to a device, where all others are."""
         kinds, pieces, of_host, _ = into
         for at, place, value in of_host:
-            latest = self._numbers.get(at) if self._numbers else None
-            if latest is None or latest.value is not value or latest.device is not device:
-                latest = _Number(value, device, *from_host(value, device))
-                if self._numbers is not None and type(value) in NUMBER_TYPES:
-                    self._numbers[at] = latest
-            kinds[at] = number_class(value) or latest.type
-            pieces[place] = (latest.buffer,)
+            made = self.uploaded(at, value, device)
+            kinds[at] = number_class(value) or made.type
+            pieces[place] = (made.buffer,)
+
+    def uploaded(self, at: int, value: Any, device: Any) -> Uploaded:
+        """The number or the array at a place, on a device."""
+        latest = self._numbers.get(at) if self._numbers else None
+        if latest is None or latest.value is not value or latest.device is not device:
+            latest = Uploaded(value, device, *from_host(value, device))
+            if self._numbers is not None and type(value) in NUMBER_TYPES:
+                self._numbers[at] = latest
+        return latest
 
 
 class _Apart(Exception):
     """Arguments that must be taken apart."""
 
 
-class _Number(NamedTuple):
+class Uploaded(NamedTuple):
     """A number, or an array, and its copy on a device; a number is often the same one again."""
 
     value: Any
@@ -191,8 +202,13 @@ class _Known:
         self.structure, self.read = structure, reader(structure)
         self.latest: tuple[list[int] | None, Kind | None] = None, None
 
-    def found(self, leaves: list[Any]) -> Found | None:
-        """The kind of these leaves, if they are computed tensors, and their buffers."""
+    def look(self, tree: Any) -> Found | None:
+        """The kind of a tree, if it is of this structure and its leaves are computed tensors, and
+        their buffers."""
+        leaves: list[Any] = []
+        return self._found(leaves) if self.read(tree, leaves) else None
+
+    def _found(self, leaves: list[Any]) -> Found | None:
         try:
             buffers = [leaf.node.buffer for leaf in leaves]
             serials = [leaf.node.serial for leaf in leaves]  # read last: they tell of the buffers

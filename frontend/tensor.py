@@ -266,5 +266,6 @@ def host_array(tensor: Handle, asked: str) -> HostArray:
     node = tensor.node
     if node.trace is not None:
         refuse_value(node, asked)
-    force(node)
+    if node.buffer is None:
+        force(node)
     return contents_of(node)

@@ -88,8 +88,9 @@ class Arrays(Sequence["Arrays"]):
             self.stay()
             self.wait()
             address = core().brimstone_address(native, 0)
-        if form.size <= _FEW:  # they are copied sooner than somebody holds their memory
-            few: Any = ffi.buffer(address, form.size)
+        size = form.size
+        if size <= _FEW:  # they are copied sooner than somebody holds their memory
+            few: Any = ffi.buffer(address, size)
             return np.ndarray(form.shape, form.storage, few[:])
         return shown(native, address, form, read_only=True)
 

@@ -8,7 +8,7 @@ Never: a tensor of the frontend.
 
 from collections.abc import Collection, Mapping, Sequence
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,13 +35,19 @@ _QUIET = Settings(verify=False, reproduce=False)
 _STEPS_AT_MOST = 4096
 
 
+class Beside(NamedTuple):
+    """What a step takes beside its buffers: its numbers, as a piece, and what its sizes are."""
+
+    scalars: Sequence[Any]
+    sizes: Mapping[str, int]
+
+
 class Plan:
     """A compiled step with the sizes and the numbers it is run with; and whether what it computes
     may fail on account of what it is given."""
 
     __slots__ = (
-        "_latest", "_piece", "device", "executable", "func", "numbers", "refuses", "scalars",
-        "sizes",
+        "_latest", "device", "executable", "func", "numbers", "refuses", "scalars", "sizes",
     )  # fmt: skip
 
     def __init__(self, general: Generalised, executable: Executable, device: Device) -> None:
@@ -50,9 +56,8 @@ class Plan:
         self.numbers = general.scalars
         self.scalars: tuple[Any, ...] = (None,) * len(self.numbers)
         self.scalars = self._scalars(self.sizes)
-        self._piece = self._together(self.scalars)
         self.refuses = any([_refuses(op) for op in self.func.walk()])
-        self._latest: tuple[Any, Mapping[str, int], Sequence[Any]] = None, {}, ()
+        self._latest = self._first()
 
     def at(self, sizes: Mapping[str, int]) -> "Plan":
         """The same, where dims that were always symbolic are these."""
@@ -61,9 +66,12 @@ class Plan:
         made.numbers, made.scalars, made.refuses = self.numbers, self.scalars, self.refuses
         made.sizes = {**sizes, **self.sizes}
         made.scalars = self._scalars(made.sizes)
-        made._piece = self._together(made.scalars)
-        made._latest = None, {}, ()
+        made._latest = made._first()
         return made
+
+    def _first(self) -> "tuple[Mapping[str, int] | None, Beside]":
+        """What runs take beside buffers where no dims were always symbolic."""
+        return None, Beside(self._together(self.scalars), self.sizes)
 
     def _scalars(self, sizes: Mapping[str, int]) -> tuple[Any, ...]:
         """The numbers that the step takes after its arguments; None for sizes not yet known."""
@@ -92,14 +100,17 @@ class Plan:
     ) -> Sequence[Any]:
         """The buffers of the results, or pieces that have so many each; `sizes` are those of dims
         that were always symbolic."""
-        if sizes is None:
-            return self.executable((*pieces, self._piece), self.sizes, counts)
-        latest, known, scalars = self._latest
+        beside = self.beside(sizes)
+        return self.executable((*pieces, beside.scalars), beside.sizes, counts)
+
+    def beside(self, sizes: Mapping[str, int] | None) -> "Beside":
+        """What a run takes beside its buffers."""
+        latest, beside = self._latest
         if latest is not sizes:  # nobody changes what he has given
-            known = {**self.sizes, **sizes}
-            scalars = self._together(self._scalars(known))
-            self._latest = sizes, known, scalars
-        return self.executable((*pieces, scalars), known, counts)
+            known = {**self.sizes, **(sizes or {})}
+            beside = Beside(self._together(self._scalars(known)), known)
+            self._latest = sizes, beside
+        return beside
 
     def memory(self, sizes: Mapping[str, int]) -> Memory | None:
         """What a run takes; `sizes` are those of dims that were always symbolic."""

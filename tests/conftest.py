@@ -73,6 +73,13 @@ def nothing_is_made_ahead() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True, scope="session")
+def calls_go_the_direct_way() -> Iterator[None]:
+    """What a user finds after some calls, tests find at the second one of a kind."""
+    with mock.patch("brimstone.frontend.jit.OFTEN", 1):
+        yield
+
+
 def pytest_make_parametrize_id(val: object) -> str | None:
     """Call functions by their names: several processes must give a test the same name."""
     return getattr(val, "__name__", None) if callable(val) else None
