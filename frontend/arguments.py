@@ -222,7 +222,7 @@ class Roles:
         """Let nobody read the tensors of donated arguments any more."""
         if not self.donates:
             return
-        line = user_line(2)  # to look at a frame takes long, and the caller's is no user's
+        line = user_line(3)  # to look at a frame takes long, and those in between are no user's
         for place in self.donated:
             if place < len(args):
                 give_away(args[place], line)

@@ -9,7 +9,7 @@ Never: a traced function's stand-in.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NoReturn
 
@@ -215,9 +215,20 @@ def _func_of(recording: Recording) -> Func | None:
 def contents_of(node: Node) -> HostArray:
     """What a computed node holds, as a host array that nobody may change."""
     assert node.device is not None
+    return _read(node, node.device.target.download)
+
+
+def number_of(node: Node) -> Any:
+    """The only element of a computed node, as a Python number."""
+    assert node.device is not None
+    return _read(node, node.device.target.number)
+
+
+def _read(node: Node, read: Callable[[Any], Any]) -> Any:
+    """What is read of a node's buffer; an error names the type and the line of its tensor."""
     buffer = buffer_of(node)
     try:
-        return node.device.target.download(buffer)
+        return read(buffer)
     except IRError as problem:
         raise step_failure(problem, None) from None
     except Donated:

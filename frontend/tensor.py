@@ -20,7 +20,7 @@ from ..ir import dtypes as ir
 from ..runtime.device import Device, current_device
 from .dtypes import OF_IR, DType
 from .errors import DTypeError, ShapeError, fail
-from .force import buffer_of, contents_of, force, wait_for
+from .force import buffer_of, contents_of, force, number_of, wait_for
 from .handle import Handle, wrap
 from .methods import Methods
 from .node import Leaf, Node, leaf
@@ -132,22 +132,20 @@ class Tensor(Methods, Handle):
 
     def item(self) -> Any:
         """The only element, as a Python number."""
-        return self._one("item").item()
+        return self._one("item")
 
     def tolist(self) -> Any:
         """The elements as nested lists of Python numbers."""
         return host_array(self, "tolist").tolist()
 
-    def _one(self, asked: str) -> HostArray:
-        """The only element, on the host."""
-        if not self.node.type.shape:
-            return host_array(self, asked)
-        if self.size != 1:
+    def _one(self, asked: str) -> Any:
+        """The only element, as a Python number."""
+        if self.node.type.shape and self.size != 1:
             fail(
                 ShapeError, asked, "the tensor has not one element", self,
                 hint="index it, or reduce it with `.sum()`, `.any()` or `.all()`",
             )  # fmt: skip
-        return host_array(self, asked).reshape(())
+        return number_of(_computed(self, asked))
 
     def __bool__(self) -> bool:
         return bool(self._one("bool"))
@@ -166,7 +164,7 @@ class Tensor(Methods, Handle):
             fail(DTypeError, "index", "only an integer is an index", self)
         return int(self._one("index"))
 
-    def _real(self, asked: str) -> HostArray:
+    def _real(self, asked: str) -> Any:
         if self.node.type.dtype in ir.COMPLEXES:
             problem = f"a complex number is no {asked}"
             fail(DTypeError, asked, problem, self, hint="take `.real` or `.abs()` first")
@@ -263,9 +261,14 @@ def _restored(array: HostArray, dtype: str, device: str, tracked: bool) -> Tenso
 
 def host_array(tensor: Handle, asked: str) -> HostArray:
     """The value on the host; `asked` names who wants it, for the error inside a trace."""
+    return contents_of(_computed(tensor, asked))
+
+
+def _computed(tensor: Handle, asked: str) -> Node:
+    """The node of a tensor, with its buffer."""
     node = tensor.node
     if node.trace is not None:
         refuse_value(node, asked)
     if node.buffer is None:
         force(node)
-    return contents_of(node)
+    return node

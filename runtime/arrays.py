@@ -32,6 +32,9 @@ _LARGE = 1 << 20
 """So many bytes are dropped at once."""
 _FEW = 64
 """So many bytes are copied where somebody reads them."""
+_TYPES = {"f": "float", "d": "double", "i": "int32_t", "l": "int64_t", "?": "_Bool"}
+_POINTERS: dict[str, Any] = {char: ffi.typeof(f"{name} *") for char, name in _TYPES.items()}
+"""By numpy's names of dtypes, how numbers are read without it."""
 
 
 class Arrays(Sequence["Arrays"]):
@@ -93,6 +96,14 @@ class Arrays(Sequence["Arrays"]):
             few: Any = ffi.buffer(address, size)
             return np.ndarray(form.shape, form.storage, few[:])
         return shown(native, address, form, read_only=True)
+
+    def number(self) -> Any:
+        """The only element of one that is alone, as Python has it, when it is computed."""
+        pointer = _POINTERS.get(self.forms[0].storage.char)
+        if pointer is not None and (there := peek()(address_of(self.native))):
+            number: Any = ffi.cast(pointer, there)
+            return number[0]
+        return self.array().item()
 
     def addresses(self) -> list[int]:
         """Where the memory of each begins, computed or not."""

@@ -226,6 +226,10 @@ class Arrays(Protocol):
         """The contents, which nobody may change, of one that is alone, when it is computed."""
         ...
 
+    def number(self) -> Any:
+        """The only element of one that is alone, as Python has it, when it is computed."""
+        ...
+
     def wait(self) -> None:
         """Return when all are computed; an error says why one could not be."""
         ...

@@ -65,6 +65,10 @@ class Target(Protocol):
         """The contents of a buffer, as a host array that nobody may change."""
         ...
 
+    def number(self, buffer: Any) -> Any:
+        """The only element of a buffer, as a Python number."""
+        ...
+
     def memories(self, buffers: Sequence[Any]) -> Sequence[int]:
         """For each buffer a number that tells its memory from any other's, computed or not."""
         ...

@@ -59,6 +59,10 @@ class Cpu:
         """The contents, once they are computed."""
         return buffer.array()
 
+    def number(self, buffer: Arrays) -> Any:
+        """The only element, once it is computed."""
+        return buffer.number()
+
     def memories(self, buffers: Sequence[Arrays]) -> list[int]:
         """Where they begin."""
         plain = isinstance(buffers, tuple | list)

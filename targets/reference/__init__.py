@@ -79,6 +79,10 @@ class Reference:
         """The buffer itself."""
         return buffer
 
+    def number(self, buffer: Array) -> Any:
+        """The only element."""
+        return buffer.item()
+
     def memories(self, buffers: Sequence[Array]) -> list[int]:
         """Each array has its own."""
         return [*map(id, buffers)]

@@ -1,0 +1,68 @@
+"""Tensors of one element as numbers of Python: of each dtype, computed or not, on both devices."""
+
+import math
+import operator
+
+import numpy as np
+import pytest
+
+import brimstone as bs
+from brimstone.ir import dtypes as ir
+from kit.both_devices import on_both_devices
+
+device = on_both_devices()
+DTYPES = [each for each in vars(ir).values() if isinstance(each, ir.DType)]
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1, 1)], ids=str)
+def test_a_number_is_what_numpy_makes_of_it(dtype: ir.DType, shape: tuple[int, ...]) -> None:
+    held = np.array([0, 1, 3, 100]).astype(dtype.storage)
+    for at in range(4):
+        tensor = bs.reshape(bs.asarray(held)[at : at + 1], shape)
+        for found in (tensor, tensor.sync()):
+            value = found.item()
+            assert type(value) is type(held[at].item())
+            assert value == held[at].item()
+
+
+@pytest.mark.parametrize("value", [-0.0, math.inf, -math.inf, math.nan, 5e-324, 1e308])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_edges_of_floats(value: float, dtype: str) -> None:
+    with np.errstate(over="ignore", under="ignore"):
+        expected = float(np.asarray(value).astype(dtype))
+    found = bs.asarray(value, dtype=dtype)
+    assert repr(found.item()) == repr(float(found)) == repr(expected)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_edges_of_integers(dtype: str) -> None:
+    limits = np.iinfo(dtype)
+    for value in (limits.min, -1, limits.max):
+        tensor = bs.asarray(np.array(value, dtype))
+        assert tensor.item() == int(tensor) == operator.index(tensor) == value
+
+
+def test_what_python_makes_of_numbers() -> None:
+    half, yes = bs.asarray(2.5) + 0, bs.asarray([3]) > 2
+    assert (int(half), float(half), complex(half), bool(half)) == (2, 2.5, 2.5 + 0j, True)
+    assert (int(yes), float(yes), bool(yes), bool(~yes)) == (1, 1.0, True, False)
+    assert complex(bs.asarray(1 - 2j)) == 1 - 2j
+    for value, problem in ((math.nan, ValueError), (math.inf, OverflowError)):
+        with pytest.raises(problem):
+            int(bs.asarray(value))
+
+
+def test_what_is_not_one_number_is_none() -> None:
+    for many in (bs.ones(2), bs.ones((0,)), bs.ones((1, 2))):
+        for ask in (float, bool, complex, lambda x: x.item()):
+            with pytest.raises(bs.ShapeError, match="not one element"):
+                ask(many)
+
+
+def test_a_number_that_was_given_away() -> None:
+    step = bs.jit(lambda x: x + 1, donate="x")
+    given = bs.asarray(1.0).sync()
+    assert step(given).item() == 2
+    with pytest.raises(bs.DeadTensorError, match="donated"):
+        given.item()
