@@ -100,13 +100,13 @@ class Bundle:
         buffers = self.buffers
         if buffers is None:
             return self._dead_children()
+        makers = [maker(child, True) for child in self.kind.children]
+        pieces = dealt(buffers, [count for each in makers for count in each.counts])
         made: list[Any] = []
         at = 0
-        for child in self.kind.children:
-            counts, make = maker(child, True)
-            its_own = buffers[at : at + child.structure.count]
-            made.append(make(dealt(its_own, counts), self.location))
-            at += child.structure.count
+        for counts, make in makers:
+            made.append(make(pieces[at : at + len(counts)], self.location))
+            at += len(counts)
         return made
 
     def named_children(self) -> Iterable[tuple[str, Any]]:
