@@ -24,7 +24,6 @@ from .entry import Entry, Sizes, Straight
 from .force import retell
 from .functions.common import NUMBER_TYPES
 from .handle import Handle
-from .hidden import hidden_buffers
 from .lazy import BUNDLE, LazyDict, LazyList, bundle_of
 from .quick import Quick
 from .tree import BUILT_IN, LEAF, container_of
@@ -33,9 +32,10 @@ from .written import Text, tuple_of
 OTHER = object()
 """What is given back of a call of another kind."""
 Direct = Callable[[tuple[Any, ...], dict[str, Any]], Any]
-_NUMBERS_AND_TEXTS = (bool, int, float, complex, str, bytes, NoneType)
-_THEMSELVES = (*_NUMBERS_AND_TEXTS, type, FunctionType, BuiltinFunctionType, Enum)
-"""Of these one and the same object is always equal to itself, and never becomes another value."""
+_VALUES = (bool, int, float, complex, str, bytes, NoneType)
+_NAMED = (type, FunctionType, BuiltinFunctionType, Enum)
+"""Of both, one and the same object is always the same as a key; what is derived from a value may
+say otherwise."""
 
 
 class Given(NamedTuple):
@@ -93,11 +93,12 @@ class _Writer:
     def run_and_return(self, straight: Straight, entry: Entry, sizes: Sizes) -> None:
         """Write how what was taken becomes what is returned."""
         text, roles, (plan, kind, beside) = self.text, self.roles, straight
-        pieces, drawers = self.pieces, entry.traced.drawers
-        if drawers:
-            of = f"{text.name(drawers, 'drawers')}, {text.name(self.given.device, 'device')}"
-            pieces.append(f"{text.name(hidden_buffers, 'hidden_buffers')}({of})")
-        pieces += [text.name(each, "beside") for each in (entry.captures, beside.scalars) if each]
+        pieces = self.pieces
+        if entry.takes_more:
+            device = text.name(self.given.device, "device")
+            pieces = [f"*{text.name(entry.inputs, 'inputs')}({tuple_of(pieces)}, {device})"]
+        if beside.scalars:
+            pieces.append(text.name(beside.scalars, "beside"))
         counts = list[int]()
         tree = tree_text(kind, text, counts)
         asked = text.name(beside.sizes, "sizes"), text.name(tuple(counts), "counts")
@@ -167,7 +168,7 @@ class _Writer:
 
     def _is_same(self, value: Any, name: str) -> None:
         """What Python reads: the very object, which is of a class that does not change."""
-        if not isinstance(value, _THEMSELVES):
+        if type(value) not in _VALUES and not isinstance(value, _NAMED):
             raise _Unwritten
         self._other_if(f"{name} is not {self.text.name(value, 'value')}")
 

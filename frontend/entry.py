@@ -68,16 +68,21 @@ class Entry(NamedTuple):
     def _straight(self, kind: Kind, sizes: Sizes) -> Runner:
         """What runs one plan, which makes tensors and nothing else."""
         (plan,), line, own = self.plans, self.location, kind.device
-        own_maker, takes_more = _made_by(kind, sizes, own), self.traced.drawers or self.captures
+        own_maker, takes_more = _made_by(kind, sizes, own), self.takes_more
 
         def run(pieces: Pieces, device: Device) -> Any:
             counts, make = own_maker if device is own else _made_by(kind, sizes, device)
-            inputs = self._inputs(pieces, device) if takes_more else pieces
+            inputs = self.inputs(pieces, device) if takes_more else pieces
             return make(run_plan(plan, inputs, sizes, counts), line)
 
         return run
 
-    def _inputs(self, pieces: Pieces, device: Device) -> Pieces:
+    @property
+    def takes_more(self) -> bool:
+        """Whether it takes more than it is given."""
+        return bool(self.traced.drawers or self.captures)
+
+    def inputs(self, pieces: Pieces, device: Device) -> Pieces:
         """What is given, and behind it what random numbers come from, and what is from outside."""
         drawers = self.traced.drawers
         if drawers:
@@ -86,7 +91,7 @@ class Entry(NamedTuple):
 
     def _run(self, sizes: Sizes, pieces: Pieces, device: Device) -> Any:
         """The tree of the results, where they come in stages, or not all are tensors."""
-        stages, line, inputs = self.traced.stages, self.location, self._inputs(pieces, device)
+        stages, line, inputs = self.traced.stages, self.location, self.inputs(pieces, device)
         if stages is None:
             made = run_plan(self.plans[0], inputs, sizes)
         else:
@@ -122,5 +127,5 @@ def _kind_of(kind: Kind, sizes: Sizes, device: Device | None) -> Kind:
 
 @cache
 def _kind_at(kind: Kind, sizes: tuple[tuple[str, int], ...], device: Device | None) -> Kind:
-    """The same, looked up."""
+    """The same, made once."""
     return kind_of(kind.structure, plain_types(kind.types, dict(sizes)), device)

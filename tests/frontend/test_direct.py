@@ -160,17 +160,25 @@ def test_what_python_reads_is_told_apart(pair: tuple[Any, Any]) -> None:
             assert step(ones(2), how)[0].item() == len(repr(how))
 
 
-def test_what_may_change_is_looked_at_each_time() -> None:
-    class How:
-        factor = 2
+class How:
+    """Something that Python reads, and that changes."""
 
-        def __eq__(self, other: object) -> bool:
-            return isinstance(other, How) and self.factor == other.factor
+    factor = 2
 
-        def __hash__(self) -> int:
-            return hash(self.factor)
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, How) and self.factor == other.factor
 
-    step, how = bs.jit(lambda x, how: x * how.factor, static="how"), How()
+    def __hash__(self) -> int:
+        return hash(self.factor)
+
+
+class HowInWords(How, str):
+    """The same, derived from a text."""
+
+
+@pytest.mark.parametrize("how", [How(), HowInWords("how")], ids=["object", "text"])
+def test_what_may_change_is_looked_at_each_time(how: How) -> None:
+    step = bs.jit(lambda x, how: x * how.factor, static="how")
     for factor in (2, 2, 2, 2, 3):
         how.factor = factor
         assert step(ones(1), how).item() == factor
