@@ -25,8 +25,10 @@ constexpr int64_t LONG = int64_t{256} << 20;
 constexpr auto AT_ONCE = std::chrono::microseconds(100);
 // The same where they were computed just before: what the caller needs is not in the caches then.
 constexpr auto THEN_AT_ONCE = std::chrono::microseconds(200);
-// Who has asked for something is likely to do so again within this time: Python lets threads take
-// turns of some milliseconds.
+// The same where other threads are at work, too: until Python, which lets them take turns, asks the
+// one whose turn it is to make way.
+constexpr auto TURN = std::chrono::milliseconds(5);
+// Who has asked for something is likely to do so again within this time, a few turns.
 constexpr auto COMPANY = std::chrono::milliseconds(100);
 // In place of an action, in events.
 constexpr int64_t CALL = -1;
@@ -101,7 +103,7 @@ bool Stream::wait_until(Condition holds, bool for_results) noexcept {
     if (holds()) return true;
     const Time now = Clock::now(), end = now + PATIENCE;
     if (for_results && first_ && pushed_ != Time()) {
-        awaits_ = now - std::exchange(pushed_, Time()) < AT_ONCE;
+        awaits_ = is_at_once(now - std::exchange(pushed_, Time()), AT_ONCE);
         last_->program.haste()->wanted(awaits_);
         answered_ = nullptr;
     }
@@ -124,6 +126,7 @@ bool Stream::push(Task &task) noexcept {
     pushed_ = Clock::now();
     if (recording()) task.asked = pushed_;
     task.next = nullptr;
+    note_company();
     learn();
     task.results->call = ++calls_;
     (first_ ? last_->next : first_) = &task;
@@ -141,7 +144,7 @@ bool Stream::push(Task &task) noexcept {
     }
     bool is_brief = false;
     if (at_once || !call_runner()) {
-        const bool may_be_brief = task.program.is_straight() && has_company();
+        const bool may_be_brief = task.program.is_straight() && has_company_;
         const std::shared_ptr<Haste> haste = may_be_brief ? task.program.haste() : nullptr;
         const Time end = at_once ? pushed_ + PATIENCE : Time::max();
         run_tasks(lock, end, [] { return false; });
@@ -158,13 +161,19 @@ bool Stream::is_idle() noexcept {
 }
 
 // Whether other threads ask for something, too; each tells the others by asking.
-bool Stream::has_company() noexcept {
+void Stream::note_company() noexcept {
     const Time::rep now = pushed_.time_since_epoch().count();
     const Time::rep before = latest_at.exchange(now, std::memory_order_relaxed);
     const bool was_another = latest.exchange(&own_place, std::memory_order_relaxed) != &own_place;
     if (was_another && Time(Time::duration(before)) + COMPANY > pushed_)
         company_until_ = pushed_ + COMPANY;
-    return pushed_ < company_until_;
+    has_company_ = pushed_ < company_until_;
+}
+
+// Whether somebody wants results at once who wants them after this time. In company he may have to
+// wait for his turn before he can say so.
+bool Stream::is_at_once(Time::duration passed, Time::duration alone) const noexcept {
+    return passed < (has_company_ ? TURN : alone);
 }
 
 // Whether who asks for the only task does it himself: it is little, or he would wait for it next.
@@ -182,7 +191,7 @@ void Stream::learn() noexcept {
     const Time::rep reading = reading_.exchange(0, std::memory_order_relaxed);
     const std::shared_ptr<Haste> answered = std::move(answered_);
     if (!answered) return;
-    awaits_ = reading != 0 && Time(Time::duration(reading)) - answer_ < THEN_AT_ONCE;
+    awaits_ = reading != 0 && is_at_once(Time(Time::duration(reading)) - answer_, THEN_AT_ONCE);
     if (reading == 0)
         answered->went_on_without();
     else

@@ -8,7 +8,8 @@
 // unless the runner is at it, or it would take so long that nobody could stop him. A runner that is
 // woken for nothing takes a core from the pool: for a program whose results are wanted at once, it
 // is not called before something else is asked for. Who has wanted them at once several times in turn
-// does it all himself when he asks, until he reads what he got late, or not before he asks again.
+// does it all himself when he asks, until he reads what he got late, or not before he asks again. Who
+// has to wait for other threads before he can read it is not late.
 #pragma once
 
 #include <atomic>
@@ -73,7 +74,8 @@ class Stream {
     template <typename Condition>
     void run_tasks(Lock &lock, Time end, Condition enough) noexcept;
     void learn() noexcept;
-    bool has_company() noexcept;
+    void note_company() noexcept;
+    bool is_at_once(Time::duration passed, Time::duration alone) const noexcept;
     bool is_for_now(const Task &task) noexcept;
     void forsake() noexcept;
     void drop_arena() noexcept;
@@ -95,6 +97,7 @@ class Stream {
     std::shared_ptr<Haste> answered_;     // its program's, if it was done as it was surely awaited
     Time answer_;                         // when it was done
     Time company_until_;                  // others are likely to ask for something, too
+    bool has_company_ = false;            // when the last task was pushed
     std::atomic<Time::rep> reading_ = 0;  // when somebody has read its results; 0 if nobody has
     int waiting_ = 0;
     std::atomic<bool> is_closed_ = false;
