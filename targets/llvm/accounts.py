@@ -12,19 +12,24 @@ from ...passes.bind_cpu import Refused
 from ...passes.complex_to_real import names_of_parts
 from ...passes.copying import copy_func
 from ...passes.gather_launches import gather_launches
-from ...passes.meaning import named_by_meaning
 from ...passes.past_caches import past_caches
 from ...passes.tiling import tile
 from ..account import Account, make_account
 from ..script import Host
+from .code import is_known
 from .descent import fused
 from .lower import lower
 from .machines import host as processor
+from .naming import name_of
 from .printer import print_llvm
 from .program import past_caches_from
 from .road import compile_step, is_apart
 from .schedules import chooser
 from .writer import Refused as NoInstruction
+
+KEPT_AT_MOST = 4096
+_REASONS: dict[str, str] = {}
+"""Why there is no code of kernels, or nothing, by the names that their code has."""
 
 
 def account(module: Module, names: Sequence[str], host: Host) -> Account:
@@ -33,10 +38,7 @@ def account(module: Module, names: Sequence[str], host: Host) -> Account:
     parts = fused(module, apart=is_apart())
     tiled = tile(parts.module, chooser(processor()))
     funcs = {name: tiled.module[name] for name in tiled.kernels}
-    alike = {name: named_by_meaning(func) for name, func in funcs.items()}
-    one_of = {meaning: name for name, meaning in alike.items()}
-    reasons = {meaning: refusal(funcs[name]) for meaning, name in one_of.items()}
-    refused = {name: reasons[meaning] for name, meaning in alike.items() if reasons[meaning]}
+    refused = {name: reason for name, func in funcs.items() if (reason := refusal(func))}
     runs = "kernels run one after the other"
     _, *kernels = tiled.module
     together = gather_launches(Module([copy_func(tiled.module.main), *kernels])).together
@@ -49,6 +51,17 @@ def account(module: Module, names: Sequence[str], host: Host) -> Account:
 
 def refusal(func: Func) -> str:
     """Why there is no code of a kernel of tiles; empty if there is. Nothing is compiled."""
+    name = name_of(func)
+    if is_known(name):
+        return ""
+    if name not in _REASONS:
+        if len(_REASONS) >= KEPT_AT_MOST:
+            _REASONS.clear()
+        _REASONS[name] = _refusal(func)
+    return _REASONS[name]
+
+
+def _refusal(func: Func) -> str:
     try:
         print_llvm([lower(func, processor())], processor())
     except (Refused, NoInstruction) as reason:

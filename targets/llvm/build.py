@@ -28,7 +28,7 @@ Funcs = Mapping[str, Callable[[], Func]]
 def build(funcs: Funcs, cache: Cache | None = None) -> dict[str, Any]:
     """For each kernel its function, or the `IRError` that says why it has none."""
     machine, cache = host(), cache or default_cache()
-    keys = {name: key_of(f"{name} {sources()}", machine) for name in funcs}
+    keys = {name: _key(name, machine) for name in funcs}
     objects = {name: code for name, key in keys.items() if (code := cache.get(key)) is not None}
     missing = [name for name in funcs if name not in objects]
     refused: dict[str, Any] = {}
@@ -45,7 +45,7 @@ def object_ahead(func: Callable[[], Func], name: str, cache: Cache | None = None
     """The object of a kernel that nobody waits for: from the cache, or of a helper that has nothing
     else to do; None if there is none of either, or it is refused."""
     machine, cache = host(), (cache or default_cache()).unheard()
-    key = key_of(f"{name} {sources()}", machine)
+    key = _key(name, machine)
     found = cache.get(key)
     if found is not None:
         return found
@@ -56,6 +56,15 @@ def object_ahead(func: Callable[[], Func], name: str, cache: Cache | None = None
         return None
     cache.put(key, made)
     return made
+
+
+def is_stored(name: str, cache: Cache | None = None) -> bool:
+    """Whether the cache has the object of that name."""
+    return (cache or default_cache()).unheard().get(_key(name, host())) is not None
+
+
+def _key(name: str, machine: CPU) -> str:
+    return key_of(f"{name} {sources()}", machine)
 
 
 def compiled(funcs: Funcs, names: Sequence[str], machine: CPU) -> Sequence[bytes | CompileError]:

@@ -21,7 +21,7 @@ from ...passes.collector import collector_paused
 from ...passes.forks import held_across_forks
 from ...passes.past_caches import past_caches, through_caches
 from ..notes import NOTES
-from .build import build, object_ahead
+from .build import build, is_stored, object_ahead
 from .heads import Head
 from .kernel import Kernel
 from .load import load
@@ -180,6 +180,13 @@ class Code:
             self.refused[name] = str(found)
         else:
             self._kernels[name] = Kernel.of(self.heads[name], found)
+
+
+def is_known(alike: str) -> bool:
+    """Whether there is code of that name, in this process or on disk."""
+    if alike in _KNOWN:
+        return not isinstance(_KNOWN[alike], IRError)
+    return is_stored(alike)
 
 
 def kernels_known() -> int:
