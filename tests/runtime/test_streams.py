@@ -27,10 +27,10 @@ cpu.__enter__()
 @bs.jit
 def longer(x):
     for _ in range(int(sys.argv[1])):
-        x = x @ x / 700
+        x = x @ x / 1200
     return x
 longer(bs.ones((400, 400))).sync()  # from now on its code is there for larger ones, too
-x = bs.ones((700, 700)).sync()
+x = bs.ones((1200, 1200)).sync()
 """
 AT_THE_END = "y = longer(x)"
 IN_A_THREAD = """
@@ -333,7 +333,7 @@ with bs.device("cpu"):
         return state + x.sum()
     x = bs.ones((900, 900)).sync()
     state = step(bs.zeros((4 << 20,)), x).sync()
-    for _ in range(45):
+    for _ in range(35):
         state = step(state, x)
     state.sync()
     print(use().most_used >> 20)
@@ -379,7 +379,7 @@ def test_donated_arguments_are_read_by_what_waits() -> None:
     ids=["waiting", "threads", "handler", "fork", "earlier", "replaced"],
 )
 def test_a_process_ends_with_work_under_way(program: str, threads: str) -> None:
-    length = "3" if "fork" in program else "30" if "print" in program else "60"
+    length = "1" if "fork" in program else "6" if "print" in program else "12"
     done = subprocess.run(
         # Python 3.12 and later warn of every fork, which is what one of these is about.
         [sys.executable, "-W", "ignore::DeprecationWarning", "-c", program, length],
