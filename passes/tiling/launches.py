@@ -13,7 +13,7 @@ from itertools import takewhile
 from ...ir import step, tensor
 from ...ir.attributes import Shape
 from ...ir.builder import Builder
-from ...ir.dims import Size, Symbol, interval, substitute
+from ...ir.dims import MAX_SIZE, Size, Symbol, interval, substitute
 from ...ir.func import Func, Module, Yield
 from ...ir.shared.signature import match
 from ...ir.tensor.indexing import Outside
@@ -172,10 +172,13 @@ def _check_indices(builder: Builder, func: Func, launch: step.Launch) -> None:
 
 
 class _Resize:
-    """What the sizes of stages are where they are launched, each worked out once."""
+    """What the sizes of stages are where they are launched, each worked out once; `limits` has what
+    the choices around them leave of the bounds of symbols."""
 
-    def __init__(self, sizes: Mapping[Symbol, Size]) -> None:
-        self.sizes = sizes
+    def __init__(
+        self, sizes: Mapping[Symbol, Size], limits: Mapping[Symbol, Symbol] | None = None
+    ) -> None:
+        self.sizes, self.limits = sizes, limits or {}
         self.found: dict[Size, Size] = {}
         self.shapes: dict[Shape, Shape] = {}
 
@@ -195,7 +198,26 @@ class _Resize:
     def also(self, known: Mapping[Symbol, Size]) -> "_Resize":
         """The same, where more symbols are known."""
         more = {each: self(size) for each, size in known.items()}
-        return _Resize({**self.sizes, **more}) if more else self
+        return _Resize({**self.sizes, **more}, self.limits) if more else self
+
+    def is_at_least(self, size: Size, number: int) -> bool | None:
+        """Whether a size, as it is there, is so much; None where only the step will know."""
+        low, high = interval(substitute(size, self.limits) if self.limits else size)
+        if low >= number:
+            return True
+        return None if high >= number else False
+
+    def within(self, size: Size, least: int, most: int) -> "_Resize":
+        """The same, where a size, as it is there, is known to lie in between."""
+        if not isinstance(size, Symbol):
+            return self
+        before = self.limits.get(size, size)
+        least, most = max(least, before.minimum), min(most, before.maximum)
+        made = _Resize(
+            self.sizes, {**self.limits, size: Symbol(size.name, least, most, size.multiple)}
+        )
+        made.found, made.shapes = self.found, self.shapes
+        return made
 
 
 def _launch_all(builder: Builder, stages: Stages, arrays: list[AnyValue], resize: _Resize) -> None:
@@ -224,15 +246,15 @@ def _launch_all(builder: Builder, stages: Stages, arrays: list[AnyValue], resize
 def _choose(builder: Builder, choice: Choice, arrays: list[AnyValue], resize: _Resize) -> None:
     """One lot of stages or the other; what is known by now is decided now."""
     size, at_least = resize(choice.size), choice.at_least
-    low, high = interval(size)
-    if low >= at_least or high < at_least:
-        stages = choice.enough if low >= at_least else choice.below
-        _launch_all(builder, stages, arrays, resize)
+    known = resize.is_at_least(size, at_least)
+    if known is not None:
+        _launch_all(builder, choice.enough if known else choice.below, arrays, resize)
         return
     regions: list[Block] = []
-    for stages in (choice.enough, choice.below):
+    branches = (choice.enough, at_least, MAX_SIZE), (choice.below, 0, at_least - 1)
+    for stages, least, most in branches:
         inner = builder.nest([])
-        _launch_all(inner, stages, arrays, resize)
+        _launch_all(inner, stages, arrays, resize.within(size, least, most))
         inner.emit_all(Yield, [])
         regions.append(inner.block)
     enough, below = regions

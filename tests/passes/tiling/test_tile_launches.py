@@ -14,7 +14,7 @@ from brimstone.ir.func import Func, Module, Return
 from brimstone.ir.interpreter import interpret
 from brimstone.ir.payloads import Number, payload
 from brimstone.ir.tensor.rules import Term
-from brimstone.ir.types import View
+from brimstone.ir.types import Tensor, View
 from brimstone.passes import tiling
 from brimstone.passes.oracle import difference
 from brimstone.passes.tiling import KernelShape, Tiled
@@ -260,3 +260,16 @@ def test_a_merged_axis_is_a_size_of_its_own() -> None:
     assert [symbol.name for symbol in made.symbols] == ["m_n"]
     assert made.symbols[0] is Symbol("m_n", 0, 4096 * 4096)
     assert isinstance(made.arguments[0].type, View) and made.arguments[0].type.rank == 1
+
+
+def test_of_choices_within_others_only_those_that_sizes_can_meet_are_left() -> None:
+    sizes = Symbol("n", 0, 1 << 20), Symbol("m", 0, 1 << 20)
+    func = Func("k", [Tensor(sizes, f32)] * 2, sizes)
+    builder = Builder(func.body)
+    x, y = (Term(builder, argument) for argument in func.arguments)
+    sums = (x * y).apply("reduce_sum", axes=(0,))
+    builder.emit_all(Return, [(x * (y - along(sums, x, 0))).value])
+    main = tiled(func, {**SCHEDULE, "wide": 4096}).module.main
+    # Where there are at most 4096 columns, nobody asks whether there are 64 times as many.
+    asked = [(str(op.size), op.at_least) for op in main.walk() if isinstance(op, step.When)]
+    assert asked == [("m", 4097), ("m*n", 1 << 18), ("n", 512)]
