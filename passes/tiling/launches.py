@@ -13,7 +13,7 @@ from itertools import takewhile
 from ...ir import step, tensor
 from ...ir.attributes import Shape
 from ...ir.builder import Builder
-from ...ir.dims import MAX_SIZE, Size, Symbol, interval, substitute
+from ...ir.dims import MAX_SIZE, Size, Symbol, substitute
 from ...ir.func import Func, Module, Yield
 from ...ir.shared.signature import match
 from ...ir.tensor.indexing import Outside
@@ -27,6 +27,7 @@ from .parts import Choice, Part, Stages, Within
 from .schedule import Chooser
 from .space import Refused
 from .stages import tile_kernel
+from .staging import is_at_least
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,10 +203,7 @@ class _Resize:
 
     def is_at_least(self, size: Size, number: int) -> bool | None:
         """Whether a size, as it is there, is so much; None where only the step will know."""
-        low, high = interval(substitute(size, self.limits) if self.limits else size)
-        if low >= number:
-            return True
-        return None if high >= number else False
+        return is_at_least(substitute(size, self.limits) if self.limits else size, number)
 
     def within(self, size: Size, least: int, most: int) -> "_Resize":
         """The same, where a size, as it is there, is known to lie in between."""

@@ -57,7 +57,7 @@ class Staging:
         below: Callable[["Staging"], None],
     ) -> None:
         """Stage one or the other, as a size says; both, if only the step will know it."""
-        known = _is_at_least(size, at_least)
+        known = is_at_least(size, at_least)
         if known is not None:
             (enough if known else below)(self)
             return
@@ -77,13 +77,13 @@ def by_size(
     func: Func, size: Size, at_least: int, enough: Callable[[], Stages], below: Callable[[], Stages]
 ) -> Stages:
     """One or the other, as a size says, now or when the step runs."""
-    known = _is_at_least(size, at_least)
+    known = is_at_least(size, at_least)
     if known is not None:
         return enough() if known else below()
     return Stages(func, (Choice(size, at_least, enough(), below()),))
 
 
-def _is_at_least(size: Size, number: int) -> bool | None:
+def is_at_least(size: Size, number: int) -> bool | None:
     """Whether a size is so much; None where that depends on the call."""
     low, high = interval(size)
     if low >= number:

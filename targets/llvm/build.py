@@ -58,9 +58,9 @@ def object_ahead(func: Callable[[], Func], name: str, cache: Cache | None = None
     return made
 
 
-def is_stored(name: str, cache: Cache | None = None) -> bool:
+def is_stored(name: str) -> bool:
     """Whether the cache has the object of that name."""
-    return (cache or default_cache()).unheard().get(_key(name, host())) is not None
+    return default_cache().unheard().get(_key(name, host())) is not None
 
 
 def _key(name: str, machine: CPU) -> str:
