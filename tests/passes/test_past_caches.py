@@ -6,7 +6,7 @@ import pytest
 from brimstone.ir import loop
 from brimstone.ir.parser import parse
 from brimstone.ir.printer import print_func
-from brimstone.passes.past_caches import has_lines, past_caches
+from brimstone.passes.past_caches import has_lines, past_caches, through_caches
 from kit.bound import AVX2, AVX512, MACHINES, bound, check, kernel
 
 DOUBLED = """
@@ -45,6 +45,18 @@ def test_the_version_has_the_facts_and_the_same_body() -> None:
     assert str(y.type) == f"view<2, f32, {facts}>"
     assert str(made.attributes["tile"]) == "{n: 32, past_caches: 1, ahead: 2048}"
     assert "stride_multiple" not in print_func(func), "the kernel itself stays what it is"
+
+
+def test_where_rows_stream_past_nothing_is_asked_for() -> None:
+    plain = kernel(doubled())
+    through = through_caches(plain, [1])
+    assert through is not None
+    assert str(through.attributes["tile"]) == "{n: 32, ahead: 2048}"
+    streaming = kernel(doubled().replace("tile: {n: 32}", "tile: {n: 32, wide: 4096}"))
+    past = past_caches(streaming, [1])
+    assert past is not None
+    assert str(past.attributes["tile"]) == "{n: 32, wide: 4096, past_caches: 1}"
+    assert through_caches(streaming, [1]) is None, "it would be the kernel as it is"
 
 
 @pytest.mark.parametrize(
