@@ -8,6 +8,7 @@ Never: a value of a tensor.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from inspect import Parameter, signature
 from typing import Any
 
@@ -23,11 +24,14 @@ from .dtypes import DEFAULTS
 from .dynamic import Dynamic, OpenSizes
 from .errors import ArgumentError, fail
 from .exact import Exact
+from .force import force
 from .function import StandIn
 from .functions.common import NUMBER_TYPES, copied
 from .handle import Handle
+from .lazy import is_lazy
 from .leading import Opened, is_known_as, leading_sizes
 from .node import Node, leaf, number_type, robbed
+from .pending import PENDING, readers_of
 from .tree import LEAF, flatten
 
 _ARRAYS = (np.ndarray, np.generic)
@@ -158,12 +162,17 @@ def _dynamic_node(value: Any, device: Device) -> Node | None:
 
 def give_away(tree: Any, location: Location) -> None:
     """Let nobody read the tensors of a donated argument any more."""
-    if donate(tree, location):
-        return
-    nothing = list[Any](), LEAF  # of what is given away as a whole, nothing is left to open
-    for each in flatten(tree, lambda part: nothing if donate(part, location) else None)[0]:
-        if isinstance(each, Handle):
-            robbed(each.node, location)
+    for node in _nodes_but(tree, partial(donate, location=location)):
+        robbed(node, location)
+
+
+def _nodes_but(tree: Any, is_taken: Callable[[Any], bool]) -> list[Node]:
+    """The nodes of a tree's tensors, but of parts that are taken as a whole: they have none yet."""
+    if is_taken(tree):
+        return []
+    nothing = list[Any](), LEAF
+    leaves, _ = flatten(tree, lambda part: nothing if is_taken(part) else None)
+    return [each.node for each in leaves if isinstance(each, Handle)]
 
 
 Some = int | str | Collection[int | str]
@@ -218,17 +227,25 @@ class Roles:
                 found += [at for at, place in enumerate(given.places) if place in leaves]
         return tuple(found)
 
+    def compute_readers(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Compute what this thread has recorded of donated tensors: later nobody could."""
+        if self.donates and PENDING.handles:
+            trees = self._donated_trees(args, kwargs)
+            force(*readers_of([node for tree in trees for node in _nodes_but(tree, is_lazy)]))
+
     def give_away(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Let nobody read the tensors of donated arguments any more."""
         if not self.donates:
             return
         line = user_line(3)  # to look at a frame takes long, and those in between are no user's
-        for place in self.donated:
-            if place < len(args):
-                give_away(args[place], line)
-        for name in self.donated_names:
-            if name in kwargs:
-                give_away(kwargs[name], line)
+        for tree in self._donated_trees(args, kwargs):
+            give_away(tree, line)
+
+    def _donated_trees(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        trees = [args[place] for place in self.donated if place < len(args)]
+        if self.donated_names:
+            trees += [kwargs[name] for name in self.donated_names if name in kwargs]
+        return trees
 
     def _open(
         self, dynamic: OpenSizes, made: Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -19,7 +19,7 @@ from ..ir.locations import Location
 from ..runtime.device import Device
 from ..targets import dealt
 from .handle import held
-from .lazy import FILLING, bundle_of, lazy_class, lazy_dict, lazy_instance, lazy_list
+from .lazy import FILLING, bundle_of, is_lazy, lazy_class, lazy_dict, lazy_instance, lazy_list
 from .node import leaf
 from .tree import BUILT_IN, LEAF, Structure, container_of, is_set_by, remembered
 from .written import Text, tuple_of
@@ -230,7 +230,7 @@ def donate(tree: Any, location: Location) -> bool:
     if not bundle.opened:  # nor will it be, with what was given away
         return True
     with FILLING:  # another thread may be at it, and have read the buffers before
-        return bundle_of(tree) is not None
+        return is_lazy(tree)
 
 
 def peek(tree: Any) -> tuple[list[Any], Structure] | None:

@@ -24,7 +24,8 @@ from .entry import Entry, Sizes, Straight
 from .force import retell
 from .functions.common import NUMBER_TYPES
 from .handle import Handle
-from .lazy import BUNDLE, LazyDict, LazyList, bundle_of
+from .lazy import BUNDLE, LazyDict, LazyList, is_lazy
+from .pending import PENDING
 from .quick import Quick
 from .tree import BUILT_IN, LEAF, container_of
 from .written import Text, tuple_of
@@ -110,6 +111,9 @@ class _Writer:
                 roles.give_away(args, kwargs)
 
         run = f"{text.name(plan.executable, 'run')}({tuple_of(pieces)}, {', '.join(asked)})"
+        if roles.donates:
+            readers = text.name(roles.compute_readers, "compute_readers")
+            text.add(f"if {text.name(PENDING, 'pending')}.handles:", f"    {readers}(args, kwargs)")
         text.add("try:", f"    made = {run}")
         if roles.donates:
             text.add(f"    {text.name(roles.give_away, 'give_away')}(args, kwargs)")
@@ -185,7 +189,7 @@ class _Writer:
     def _take_tree(self, tree: Any, name: str, kind: Kind) -> None:
         """What is done with a tree of tensors."""
         self._says_device = self._says_device or kind.device is not None
-        if bundle_of(tree) is not None:
+        if is_lazy(tree):
             self._take_lazy(tree, name, kind)
         elif _is_small(kind):
             children = [each.types[0] if each.structure is LEAF else each for each in kind.children]

@@ -15,7 +15,6 @@ from zlib import compress, crc32
 import numpy as np
 
 from ..runtime.device import current_device
-from .node import Leaf
 from .tensor import host_array
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ def text(tensor: Tensor) -> str:
     described = f"{tensor.dtype}[{', '.join(map(str, tensor.shape))}]"
     if node.trace is not None:
         return f"<{described} inside {node.trace.kind}, made at {node.location or 'its arguments'}>"
-    if _is_gone(tensor):
+    if tensor.donated:
         return f"<{described}, donated at {node.location}>"
     lines = _lines(host_array(tensor, "print"), "tensor(")
     usual = str(tensor.device) == str(current_device())
@@ -40,11 +39,6 @@ def text(tensor: Tensor) -> str:
     tracked = ", requires_grad=True" if tensor.requires_grad else ""
     empty = f", shape={tensor.shape}" if 0 in tensor.shape else ""
     return f"tensor({lines}{empty}, dtype={tensor.dtype}{device}{tracked})"
-
-
-def _is_gone(tensor: Tensor) -> bool:
-    """Whether the tensor was donated: a leaf without a buffer."""
-    return tensor.node.cls is Leaf and tensor.node.buffer is None
 
 
 def _lines(array: Array, before: str) -> str:
@@ -61,7 +55,7 @@ def html(tensor: Tensor) -> str:
     rows = {"shape": str(list(tensor.shape)), "dtype": str(tensor.dtype)}
     rows["device"] = str(tensor.device)
     node = tensor.node
-    if node.trace is not None or _is_gone(tensor):
+    if node.trace is not None or tensor.donated:
         return _table({**rows, "value": text(tensor)})
     array = host_array(tensor, "print")
     if array.dtype.kind not in "biufc":

@@ -77,7 +77,7 @@ def _compute_most(
     """Compute nodes together; where that fails, those that are wanted on their own."""
     try:
         _compute(together, device, recompute)
-    except (DifferentiationError, OperationFailed, OutOfMemory, PlaceError):
+    except (DeadTensorError, DifferentiationError, OperationFailed, OutOfMemory, PlaceError):
         alone = [node for node in together if node in wanted]
         if len(alone) == len(together):
             raise

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from weakref import ref
 
 from ..ir.tensor import Constant
-from .node import Node, own_constant
+from .node import Leaf, Node, own_constant
 from .pending import remember
 
 if TYPE_CHECKING:
@@ -31,7 +31,12 @@ class Handle:
     @property
     def pending(self) -> bool:
         """Whether the value is still to be computed."""
-        return self.node.buffer is None
+        return self.node.buffer is None and self.node.cls is not Leaf
+
+    @property
+    def donated(self) -> bool:
+        """Whether the value is gone: its memory is another's now."""
+        return self.node.buffer is None and self.node.cls is Leaf
 
 
 _make = object.__new__

@@ -264,6 +264,7 @@ class Jitted:
         self, run: Runner, on: tuple[Pieces, Device], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """Run a compiled function; what was donated is given away, also if somebody interrupts."""
+        self.roles.compute_readers(args, kwargs)
         try:
             made = run(*on)
             self.roles.give_away(args, kwargs)

@@ -184,6 +184,11 @@ def lazy_class(cls: type) -> type:
     return made
 
 
+def is_lazy(tree: Any) -> bool:
+    """Whether a tree stands for a bundle, since nobody has looked into it."""
+    return bundle_of(tree) is not None
+
+
 def bundle_of(tree: Any) -> Bundle | None:
     """The bundle that a tree stands for, if nobody has looked into it."""
     cls = type(tree)

@@ -7,7 +7,9 @@ Never: a handle kept alive, or a computation while a function is traced.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import suppress
+from operator import attrgetter
 from threading import local
 from typing import TYPE_CHECKING
 from weakref import ref
@@ -32,17 +34,17 @@ class _Pending(local):
         self.compact_at = COMPACT_AT
 
 
-_PENDING = _Pending()
+PENDING = _Pending()
 
 
 def remember(handle: ref[Handle]) -> None:
     """Note the handle of a tensor that is not computed yet."""
-    handles = _PENDING.handles
+    handles = PENDING.handles
     handles.append(handle)
-    if len(handles) > _PENDING.compact_at:
-        handles[:] = [each for each in handles if (held := each()) is not None and held.pending]
-        _PENDING.compact_at = max(COMPACT_AT, 2 * len(handles))
-        if handles and current_trace() is None and memory.short():
+    if len(handles) > PENDING.compact_at:
+        is_some = bool(live())
+        PENDING.compact_at = max(COMPACT_AT, 2 * len(handles))
+        if is_some and current_trace() is None and memory.short():
             _relieve()
 
 
@@ -56,9 +58,31 @@ def _relieve() -> None:
 
 
 def live() -> list[Node]:
-    """What this thread has recorded, somebody holds, and nobody has computed."""
-    held = [handle() for handle in _PENDING.handles]
-    return [each.node for each in held if each is not None and each.pending]
+    """What this thread has recorded, somebody holds, and nobody has computed; the handles of all
+    else are let go."""
+    handles = PENDING.handles
+    pairs = [(each, held) for each in handles if (held := each()) is not None and held.pending]
+    handles[:] = [handle for handle, _ in pairs]
+    return [held.node for _, held in pairs]
+
+
+def readers_of(leaves: Collection[Node]) -> list[Node]:
+    """What is live and reads one of these leaves, or what is made of it."""
+    if not leaves:
+        return []
+    wanted, oldest = live(), min([leaf.serial for leaf in leaves])
+    left = list(wanted)
+    younger: set[Node] = set()
+    while left:
+        node = left.pop()
+        if node.serial > oldest and node not in younger:  # what is older reads none of them
+            younger.add(node)
+            left += node.operands
+    reading = {*leaves}
+    for node in sorted(younger, key=attrgetter("serial")):
+        if not reading.isdisjoint(node.operands):
+            reading.add(node)
+    return [node for node in wanted if node in reading]
 
 
 def take() -> list[Node]:
@@ -67,7 +91,7 @@ def take() -> list[Node]:
     What lives on no device yet was made where none is named. In a block that names another one than
     the usual it stays, or it would be there for good.
     """
-    nodes, handles, chosen = live(), _PENDING.handles, chosen_device()
+    nodes, handles, chosen = live(), PENDING.handles, chosen_device()
     if chosen is None or chosen is default_device():
         handles.clear()
         return nodes

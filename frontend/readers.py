@@ -14,7 +14,7 @@ from functools import cache
 from itertools import chain
 from typing import Any
 
-from .lazy import bundle_of
+from .lazy import is_lazy
 from .tree import BUILT_IN, LEAF, Structure, container_of
 
 Read = Callable[[Any, list[Any]], bool]
@@ -89,7 +89,7 @@ def _dict_opener(structure: Structure) -> Open:
     expected, count = {structure.static}, len(structure.static)
 
     def open(tree: Any) -> Collection[Any] | None:
-        if not isinstance(tree, dict) or bundle_of(tree) is not None:
+        if not isinstance(tree, dict) or is_lazy(tree):
             return None
         return tree.values() if len(tree) == count and tuple(tree) in expected else None
 
@@ -115,7 +115,7 @@ def _opener(structure: Structure) -> Open:
 
     def open(tree: Any) -> Collection[Any] | None:
         container = container_of(cls)  # asked anew, since a user may register the class anew
-        if container is None or bundle_of(tree) is not None or not isinstance(tree, cls):
+        if container is None or is_lazy(tree) or not isinstance(tree, cls):
             return None
         children, static = container.open(tree)
         alike = tree.__class__ is cls and len(children) == count and _is_among(expected, static)

@@ -107,7 +107,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(memory, "short", lambda: True)
     monkeypatch.setattr(pending, "COMPACT_AT", 64)
     with monkeypatch.context() as patch:
-        patch.setattr(pending._PENDING, "compact_at", 64)
+        patch.setattr(pending.PENDING, "compact_at", 64)
         yield
     bs.sync()
 
