@@ -229,7 +229,7 @@ class Roles:
 
     def compute_readers(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Compute what this thread has recorded of donated tensors: later nobody could."""
-        if self.donates and PENDING.handles:
+        if self.donates and (PENDING.handles or PENDING.taken):
             trees = self._donated_trees(args, kwargs)
             force(*readers_of([node for tree in trees for node in _nodes_but(tree, is_lazy)]))
 

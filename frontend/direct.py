@@ -112,8 +112,9 @@ class _Writer:
 
         run = f"{text.name(plan.executable, 'run')}({tuple_of(pieces)}, {', '.join(asked)})"
         if roles.donates:
+            pending = text.name(PENDING, "pending")
             readers = text.name(roles.compute_readers, "compute_readers")
-            text.add(f"if {text.name(PENDING, 'pending')}.handles:", f"    {readers}(args, kwargs)")
+            text.add(f"if {pending}.handles or {pending}.taken:", f"    {readers}(args, kwargs)")
         text.add("try:", f"    made = {run}")
         if roles.donates:
             text.add(f"    {text.name(roles.give_away, 'give_away')}(args, kwargs)")

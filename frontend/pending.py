@@ -27,10 +27,12 @@ COMPACT_AT = 4096
 
 
 class _Pending(local):
-    """The handles that this thread has made of what is not computed yet."""
+    """The handles that this thread has made of what is not computed yet; and those of what was to
+    be computed, and may not be, since something failed: that waits until somebody reads it."""
 
     def __init__(self) -> None:
         self.handles: list[ref[Handle]] = []
+        self.taken: list[ref[Handle]] = []
         self.compact_at = COMPACT_AT
 
 
@@ -58,20 +60,24 @@ def _relieve() -> None:
 
 
 def live() -> list[Node]:
-    """What this thread has recorded, somebody holds, and nobody has computed; the handles of all
-    else are let go."""
-    handles = PENDING.handles
+    """What this thread has recorded, somebody holds, and nobody has computed."""
+    return _live(PENDING.handles)
+
+
+def _live(handles: list[ref[Handle]]) -> list[Node]:
+    """The nodes of handles that somebody holds, and nobody has computed; the others are let go."""
     pairs = [(each, held) for each in handles if (held := each()) is not None and held.pending]
     handles[:] = [handle for handle, _ in pairs]
     return [held.node for _, held in pairs]
 
 
 def readers_of(leaves: Collection[Node]) -> list[Node]:
-    """What is live and reads one of these leaves, or what is made of it."""
+    """What this thread has recorded, live or taken before, that reads one of these leaves, or what
+    is made of it."""
     if not leaves:
         return []
-    wanted, oldest = live(), min([leaf.serial for leaf in leaves])
-    left = list(wanted)
+    wanted = [*live(), *_live(PENDING.taken)]
+    left, oldest = list(wanted), min([leaf.serial for leaf in leaves])
     younger: set[Node] = set()
     while left:
         node = left.pop()
@@ -91,10 +97,15 @@ def take() -> list[Node]:
     What lives on no device yet was made where none is named. In a block that names another one than
     the usual it stays, or it would be there for good.
     """
-    nodes, handles, chosen = live(), PENDING.handles, chosen_device()
+    nodes, handles, taken, chosen = live(), PENDING.handles, PENDING.taken, chosen_device()
+    _live(taken)
     if chosen is None or chosen is default_device():
+        taken += handles
         handles.clear()
         return nodes
     staying = {node for node in nodes if node.device is None}
-    handles[:] = [each for each in handles if (held := each()) is not None and held.node in staying]
+    of_all, handles[:] = [*handles], []
+    for each in of_all:
+        held = each()
+        (handles if held is not None and held.node in staying else taken).append(each)
     return [node for node in nodes if node not in staying]
