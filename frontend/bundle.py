@@ -113,10 +113,12 @@ class Bundle:
         """The children with their names."""
         return zip(self.kind.names, self.children(), strict=True)
 
-    def donate(self, location: Location) -> None:
-        """Give the buffers away; whoever reads a leaf is told where that happened."""
+    def donate(self, location: Location) -> bool:
+        """Give the buffers away; whoever reads a leaf is told where that happened. Whether nobody
+        has begun to look: nor will he, with what was given away."""
         self.location = location
         self.buffers = None
+        return not self.opened
 
     def _dead_children(self) -> list[Any]:
         # Made with a buffer and then robbed of it: a tensor without one is pending from birth.
@@ -226,8 +228,7 @@ def donate(tree: Any, location: Location) -> bool:
     bundle = bundle_of(tree)
     if bundle is None:
         return False
-    bundle.donate(location)
-    if not bundle.opened:  # nor will it be, with what was given away
+    if bundle.donate(location):
         return True
     with FILLING:  # another thread may be at it, and have read the buffers before
         return is_lazy(tree)

@@ -20,6 +20,7 @@ from ..ir.types import Tensor as TensorType
 from ..runtime.device import Device
 from .arguments import Roles, Static, bare
 from .bundle import Kind, tree_text
+from .caller import user_line
 from .entry import Entry, Sizes, Straight
 from .force import retell
 from .functions.common import NUMBER_TYPES
@@ -77,16 +78,19 @@ class _Writer:
         self._places = iter(range(len(given.kinds)))
         self._names = count(1)
         self._says_device = False  # else calls go to the device that is the current one
+        self._arguments: dict[int | str, str] = {}  # what they are called
+        self._bundles: dict[str, str] = {}  # of those that nobody has looked into
 
     def take_call(self) -> None:
         """Write what is done with all arguments."""
         args, kwargs = self.roles.marked(self.given.args, self.given.kwargs)
         others = f"(*kwargs,) != {self.text.name(tuple(kwargs), 'names')}" if kwargs else "kwargs"
         self._other_if(f"len(args) != {len(args)} or {others}")
-        self._take_each(args, "args")
+        self._arguments |= enumerate(self._take_each(args, "args"))
         if kwargs:
             next(self._places)  # where the quick way has put the names
-            self._take_each(kwargs.values(), "kwargs.values()")
+            names = self._take_each(kwargs.values(), "kwargs.values()")
+            self._arguments |= zip(kwargs, names, strict=True)
         if not self._says_device:
             raise _Unwritten
         self.text.add(*self._last)
@@ -115,9 +119,7 @@ class _Writer:
             pending = text.name(PENDING, "pending")
             readers = text.name(roles.compute_readers, "compute_readers")
             text.add(f"if {pending}.handles or {pending}.taken:", f"    {readers}(args, kwargs)")
-        text.add("try:", f"    made = {run}")
-        if roles.donates:
-            text.add(f"    {text.name(roles.give_away, 'give_away')}(args, kwargs)")
+        text.add("try:", f"    made = {run}", *self._give_away())
         text.add(
             "except BaseException as problem:",
             f"    {text.name(failed, 'failed')}(problem, args, kwargs)",
@@ -125,6 +127,21 @@ class _Writer:
             f"line = {text.name(entry.location, 'line')}",
             f"return {tree}",
         )
+
+    def _give_away(self) -> list[str]:
+        """How donated arguments are given away: bundles one by one, if all of them are some."""
+        roles, text = self.roles, self.text
+        donated = [self._arguments.get(each) for each in (*roles.donated, *roles.donated_names)]
+        bundles = [self._bundles.get(name) for name in donated if name is not None]
+        if not bundles:
+            return []
+        give_away = f"{text.name(roles.give_away, 'give_away')}(args, kwargs)"
+        if None in bundles:
+            return [f"    {give_away}"]
+        lines = [f"    here = {text.name(user_line, 'user_line')}(2)"]
+        for each in bundles:
+            lines += [f"    if not {each}.donate(here):", f"        {give_away}"]
+        return lines
 
     def _other_if(self, condition: str) -> None:
         """Say by what a call of another kind is seen."""
@@ -136,9 +153,9 @@ class _Writer:
 
     def _take_each(
         self, trees: Collection[Any], name: str, kinds: Sequence[Any] | None = None
-    ) -> None:
+    ) -> list[str]:
         """What is done with some trees side by side, which this makes; of known kinds, or of those
-        that have places of their own."""
+        that have places of their own. What each is called."""
         names = [f"given_{next(self._names)}" for _ in trees]
         if names:
             self.text.add(f"{tuple_of(names)} = {name}")
@@ -148,6 +165,7 @@ class _Writer:
                 self._take(tree, each, self.given.kinds[place], place)
             else:
                 self._take(tree, each, kinds[at], -1)
+        return names
 
     def _take(self, tree: Any, name: str, kind: Any, place: int) -> None:
         """What is done with one that has this name, of the kind at a place."""
@@ -205,9 +223,10 @@ class _Writer:
             attributes = f"{self.text.name(object.__getattribute__, 'look')}({name}, '__dict__')"
             its_bundle = f"{attributes}.get({BUNDLE!r})"
         self._other_if(self._is_not(name, cls))
-        self.text.add(f"bundle = {its_bundle}")
-        self._other_if(f"bundle is None or bundle.kind is not {self.text.name(kind, 'kind')}")
-        self.text.add(f"of_{name} = bundle.buffers")
+        bundle = self._bundles[name] = f"bundle_of_{name}"
+        self.text.add(f"{bundle} = {its_bundle}")
+        self._other_if(f"{bundle} is None or {bundle}.kind is not {self.text.name(kind, 'kind')}")
+        self.text.add(f"of_{name} = {bundle}.buffers")
         self._other_if(f"of_{name} is None")
         self.pieces.append(f"of_{name}")
 

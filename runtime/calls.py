@@ -46,8 +46,7 @@ class _Deal(NamedTuple):
 
     def held(self, dealt: Any) -> list[Arrays]:
         """All that was dealt, which somebody has from now on."""
-        parts = zip(dealt, self.droppers, self.forms, strict=True)
-        return [Arrays(ffi.gc(part, drop), forms) for part, drop, forms in parts]
+        return [*map(Arrays, map(ffi.gc, dealt, self.droppers), self.forms)]
 
 
 class Fresh(NamedTuple):
