@@ -121,11 +121,8 @@ class Bundle:
         return not self.opened
 
     def _dead_children(self) -> list[Any]:
-        # Made with a buffer and then robbed of it: a tensor without one is pending from birth.
-        tensors = [_leaf(type_, self, self.kind.device, self.location) for type_ in self.kind.types]
-        for tensor in tensors:
-            tensor.node.buffer = None
-        rest = iter(tensors)
+        device, location = self.kind.device, self.location
+        rest = iter([_leaf(type_, None, device, location) for type_ in self.kind.types])
         return [child.build([*islice(rest, child.count)]) for child in self.kind.structure.children]
 
 
