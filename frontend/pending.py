@@ -98,7 +98,7 @@ def take() -> list[Node]:
     the usual it stays, or it would be there for good.
     """
     nodes, handles, taken, chosen = live(), PENDING.handles, PENDING.taken, chosen_device()
-    _live(taken)
+    _live(taken)  # what is computed by now is let go
     if chosen is None or chosen is default_device():
         taken += handles
         handles.clear()

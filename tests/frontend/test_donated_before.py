@@ -6,6 +6,7 @@ from threading import Thread
 import pytest
 
 import brimstone as bs
+from brimstone.frontend.jit import OFTEN
 from brimstone.frontend.pending import readers_of
 
 
@@ -15,25 +16,27 @@ def on_the_processor() -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("calls", [1, 6])
+@pytest.mark.parametrize("calls", [1, 2 * OFTEN])
 def test_what_is_recorded_of_a_donated_tensor_is_computed_before(calls: int) -> None:
     """Whichever way a call goes: the first ones, the quick one and the direct one."""
     step = bs.jit(lambda x, by: {"x": x["x"] + by}, donate="x")
     x = {"x": bs.full((3,), 0.0).sync()}
     for _ in range(calls):
+        had = float(x["x"][0])
         twice = x["x"] * 2
         more, other = twice + 1, bs.ones(2) + 1
-        had = float(x["x"][0])
+        assert twice.pending
         x = step(x, 1.0)
         assert x["x"].tolist() == [had + 1] * 3
         assert not x["x"].donated
         assert more.tolist() == [2 * had + 1] * 3
         assert twice.tolist() == [2 * had] * 3
         assert other.tolist() == [2, 2]
+    assert bool(step._direct) == (calls > OFTEN)
 
 
 def test_what_reads_nothing_donated_waits_on() -> None:
-    """A sum over steps is not computed by each of them, nor is all of it looked at."""
+    """A sum over steps is not computed by each of them."""
     step = bs.jit(lambda x: (x + 1, bs.sum(x)), donate=0)
     x, total = bs.zeros((3,)).sync(), bs.zeros(())
     for _ in range(5):
