@@ -10,7 +10,6 @@ whatever happens to a leaf happens to the tree.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from itertools import islice
 from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,9 +18,9 @@ from ..ir.locations import Location
 from ..runtime.device import Device
 from ..targets import dealt
 from .handle import held
-from .lazy import FILLING, bundle_of, is_lazy, lazy_class, lazy_dict, lazy_instance, lazy_list
+from .lazy import BUNDLE, FILLING, bundle_of, is_lazy, lazy_class, lazy_dict, lazy_list
 from .node import leaf
-from .tree import BUILT_IN, LEAF, Structure, container_of, is_set_by, remembered
+from .tree import BUILT_IN, LEAF, Structure, container_of, instance, is_set_by, remembered
 from .written import Text, tuple_of
 
 if TYPE_CHECKING:
@@ -157,18 +156,18 @@ def tree_text(kind: Kind, text: Text, counts: list[int], inner: bool = False) ->
     if structure is LEAF:
         counts.append(1)
         return _leaf_text(f"made[{first}]", text.name(kind.types[0], "type"), kind, text)
-    lazily = _lazily(kind, inner)
-    if lazily is not None:
-        counts.append(structure.count)
-        bundle = f"{text.name(Bundle, 'Bundle')}({text.name(kind, 'kind')}, made[{first}], line)"
-        return f"{text.name(lazily, 'lazily')}({bundle})"
+    if structure.count >= WORTHWHILE:
+        lazy = _lazy_text(kind, f"made[{first}]", text, inner)
+        if lazy is not None:
+            counts.append(structure.count)
+            return lazy
     if len(structure.children) > _ALIKE and structure.count == len(structure.children):
         counts += [1] * structure.count
         pairs = f"zip(made[{first}:{len(counts)}], {text.name(kind.types, 'types')})"
-        children = [f"*[{_leaf_text('each', 'type', kind, text)} for each, type in {pairs}]"]
-    else:
-        children = [tree_text(child, text, counts, inner) for child in kind.children]
-    return _closed(kind, children, text)
+        leaves = f"*[{_leaf_text('each', 'type', kind, text)} for each, type in {pairs}]"
+        return _closed_text(kind, [leaves], text)
+    children = [tree_text(child, text, counts, inner) for child in kind.children]
+    return _plain_text(kind, children, text) or _closed_text(kind, children, text)
 
 
 def _leaf_text(buffer: str, type_: str, kind: Kind, text: Text) -> str:
@@ -177,29 +176,54 @@ def _leaf_text(buffer: str, type_: str, kind: Kind, text: Text) -> str:
     return f"{text.name(held, 'held')}({node})"
 
 
-def _closed(kind: Kind, children: Sequence[str], text: Text) -> str:
-    """The container of these children."""
+def _plain_text(kind: Kind, children: Sequence[str], text: Text) -> str | None:
+    """The container of these children, one after the other, if an expression can make it."""
     cls, container = kind.structure.cls, kind.container
-    assert container is not None
-    if cls is tuple and container is BUILT_IN[tuple]:
-        return tuple_of(children)
-    if cls is NoneType and container is BUILT_IN[NoneType]:
-        return "None"
-    close, static = text.name(container.close, "close"), text.name(kind.structure.static, "static")
-    return f"{close}({static}, [{', '.join(children)}])"
+    assert cls is not None
+    if container is BUILT_IN.get(cls):
+        if cls is dict:
+            return _dict_text(kind.structure.static, children, text)
+        if cls is list:
+            return f"[{', '.join(children)}]"
+        return "None" if cls is NoneType else tuple_of(children)
+    settings = _settings(kind)
+    if settings is None:
+        return None
+    return _instance_text(cls, _dict_text(kind.names, children, text), settings, text)
 
 
-def _lazily(kind: Kind, inner: bool) -> Callable[[Bundle], Any] | None:
-    """What makes a tree of a bundle, if that is worthwhile and can be done."""
-    structure = kind.structure
-    if structure.count < WORTHWHILE:
+def _closed_text(kind: Kind, children: Sequence[str], text: Text) -> str:
+    """The container of these children, made by what its class says."""
+    assert kind.container is not None
+    close = text.name(kind.container.close, "close")
+    return f"{close}({text.name(kind.structure.static, 'static')}, [{', '.join(children)}])"
+
+
+def _lazy_text(kind: Kind, buffers: str, text: Text, inner: bool) -> str | None:
+    """The tree of these buffers, if it can be made lazily."""
+    cls = kind.structure.cls
+    assert cls is not None
+    lazily = _CONTAINERS.get(cls)
+    settings = None if lazily or inner else _settings(kind)
+    if lazily is None and settings is None:
         return None
-    if structure.cls in _CONTAINERS:
-        return _CONTAINERS[structure.cls]
-    settings = None if inner else _settings(kind)
-    if settings is None or structure.cls is None:
-        return None
-    return partial(lazy_instance, lazy_class(structure.cls), settings)
+    bundle = f"{text.name(Bundle, 'Bundle')}({text.name(kind, 'kind')}, {buffers}, line)"
+    if settings is None:
+        return f"{text.name(lazily, 'lazily')}({bundle})"
+    return _instance_text(lazy_class(cls), f"{{{BUNDLE!r}: {bundle}}}", settings, text)
+
+
+def _instance_text(cls: type, attributes: str, settings: dict[str, Any], text: Text) -> str:
+    """The instance of a class that has these attributes, and settings."""
+    if settings:
+        attributes += f" | {text.name(settings, 'settings')}"
+    return f"{text.name(instance, 'instance')}({text.name(cls, 'cls')}, {attributes})"
+
+
+def _dict_text(keys: Sequence[Any], values: Sequence[str], text: Text) -> str:
+    names = [text.name(key, "key") for key in keys]
+    pairs = [f"{name}: {value}" for name, value in zip(names, values, strict=True)]
+    return f"{{{', '.join(pairs)}}}"
 
 
 def _settings(kind: Kind) -> dict[str, Any] | None:

@@ -138,16 +138,6 @@ def lazy_list(bundle: Bundle) -> LazyList:
     return made
 
 
-def lazy_instance(cls: type, settings: dict[str, Any], bundle: Bundle) -> Any:
-    """The instance, of a class made by `lazy_class`, that a bundle stands for; `settings` are its
-    attributes that are no children."""
-    made: Any = object.__new__(cls)
-    own = object.__getattribute__(made, "__dict__")
-    own.update(settings)
-    own[BUNDLE] = bundle
-    return made
-
-
 class _Unannounced:
     """Keeps from the bases of a lazy class that it exists: users count on theirs alone."""
 

@@ -235,7 +235,7 @@ def _dataclass(cls: type) -> Container:
     fields = dataclasses.fields(cls)
     dynamic = [each.name for each in fields if not each.metadata.get("static")]
     static = [each.name for each in fields if each.metadata.get("static")]
-    are_plain = not any([is_set_by(cls, each.name) for each in fields])
+    are_plain = cls.__dictoffset__ and not any([is_set_by(cls, each.name) for each in fields])
 
     def open(tree: Any) -> Children:
         rest = Exact(tuple([getattr(tree, name) for name in static]))
@@ -245,19 +245,22 @@ def _dataclass(cls: type) -> Container:
         return dict(zip(static, rest.value, strict=True))
 
     def close(rest: Any, children: Sequence[Any]) -> Any:
-        made = object.__new__(cls)
         if are_plain:
-            own = made.__dict__
-            own.update(zip(dynamic, children, strict=True))
-            if static:
-                own.update(settings(rest))
-            return made
+            return instance(cls, dict(zip(dynamic, children, strict=True)) | settings(rest))
+        made = object.__new__(cls)
         values = (*children, *rest.value)
         for name, value in zip((*dynamic, *static), values, strict=True):
             object.__setattr__(made, name, value)
         return made
 
     return Container(open, close, lambda *_: dynamic, settings)
+
+
+def instance(cls: type, attributes: dict[str, Any]) -> Any:
+    """The instance of a class that has these attributes, set by nobody."""
+    made = object.__new__(cls)
+    object.__getattribute__(made, "__dict__").update(attributes)
+    return made
 
 
 def is_set_by(cls: Any, name: str) -> bool:

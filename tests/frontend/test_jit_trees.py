@@ -4,7 +4,7 @@ import gc
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, make_dataclass
 from typing import Any, NamedTuple
 from weakref import ref
 
@@ -49,6 +49,7 @@ class Box:
 
 
 bs.register_tree(Box, lambda box: ((box.inside,), None), lambda _, children: Box(children[0]))
+Empty = make_dataclass("Empty", (), slots=True)
 
 
 def full(value: float) -> bs.Tensor:
@@ -74,7 +75,8 @@ TREES: dict[str, Callable[[], Any]] = {
     "tuple": lambda: (full(1), [full(2), (full(3),)]),
     "named tuple": lambda: Pair(full(1), {"x": full(2)}),
     "dataclass": lambda: [Layer(full(1), full(2), "a"), Layer(full(3), full(4), "b")],
-    "slots": lambda: Slotted(full(1), full(2)),
+    "dataclass of containers": lambda: {"a": Layer({"x": full(1)}, [full(2), (None,)], "c")},
+    "slots": lambda: [Slotted(full(1), full(2)), Empty()],
     "registered": lambda: {"box": Box({"a": full(1)}), "c": full(2)},
     "mixed": lambda: {
         "a": full(1),
