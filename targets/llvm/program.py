@@ -6,7 +6,7 @@ which `Segment`s are native calls.
 Never: what a kernel computes.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, groupby
 from threading import Lock
@@ -129,7 +129,7 @@ class Program:
             if not self._foreseen:
                 self._foresee(known)
             return prepared
-        shapes = [form.shape for piece in pieces for form in _forms(piece)]
+        shapes = (form.shape for piece in pieces for form in _forms(piece))
         sizes = bind(self.main, shapes, given)
         key = tuple([sizes[symbol] for symbol in self.main.symbols])
         with collector_paused(), self._lock:
@@ -322,13 +322,12 @@ class Preparation:
         return op.part.dtype is op.array.dtype and self.numbers[op.offset] == 0
 
 
-def bind(func: Func, shapes: Sequence[Sequence[int]], given: Mapping[str, int]) -> Sizes:
+def bind(func: Func, shapes: Iterable[Sequence[int]], given: Mapping[str, int]) -> Sizes:
     """What the func's symbols are: by name, else from the shapes of the arguments."""
-    sizes: dict[Symbol, int] = {}
-    for symbol in func.symbols:
-        if symbol.name in given:
-            sizes[symbol] = given[symbol.name]
-    for value, found_shape in zip(func.arguments, shapes, strict=True):
+    sizes = {each: given[each.name] for each in func.symbols if each.name in given}
+    are_known = len(sizes) == len(func.symbols)
+    arguments = () if are_known else zip(func.arguments, shapes, strict=True)
+    for value, found_shape in arguments:
         shape = value.type.shape if isinstance(value.type, Shaped) else ()
         for size, found in zip(shape, found_shape, strict=True):
             if isinstance(size, Symbol):
