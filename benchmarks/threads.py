@@ -1,18 +1,19 @@
 """Threads that train a model each, beside one that trains one: how many more steps they make.
 
-    python -m benchmarks.threads [--models 4] [--seconds 0.5] [--rounds 7]
+    python -m benchmarks.threads [--models 4] [--seconds 0.3] [--rounds 40]
 
-Each thread reads the loss of each step, until its time is over; so all of them are at it all the
-time, however it is shared out. Each begins anew in each round: gradients of what has been learned
-by heart are denormals, with which a core takes longer. One model whose kernels are too small to be
-shared leaves all cores but one to others; of one that is larger all cores do a part, with or
-without others, so there is less to gain; with BRIMSTONE_THREADS=1 all are compared with one core.
-Beside the one stands how many cores it keeps busy: where it is 1.6 of two, four cannot make more
-than 1.25 times its steps. Beside the threads stand as many processes with one thread each, which
-share nothing but the machine: what they make, threads can hardly surpass.
-All are timed in turns; what is told is the median of the rounds, the least and the most, which lie
-far apart where others use the machine, too. Fails if a thread ends with other weights than it has
-on its own.
+Each thread makes steps until its time is over, and reads the loss of each one, or of each tenth; so
+all of them are at it all the time, however it is shared out. Each begins anew in each round:
+gradients of what has been learned by heart are denormals, with which a core takes longer. One model
+whose kernels are too small to be shared leaves all cores but one to others; of one that is larger
+all cores do a part, with or without others, so there is less to gain; with BRIMSTONE_THREADS=1 all
+are compared with one core. Beside the one stands how many cores it keeps busy: where it is 1.6 of
+two, four cannot make more than 1.25 times its steps. Beside the threads stand as many processes
+with one thread each, which share nothing but the machine: what they make, threads can hardly
+surpass.
+All are timed in short turns, many of them, as a machine that others use is now quick, now slow, for
+some seconds; what is told is the median of the rounds, the least and the most. Fails if a thread
+ends with other weights than it has on its own.
 """
 
 import argparse
@@ -38,15 +39,17 @@ MODELS = (((128, 256, 256, 10), 32), ((784, 128, 64, 10), 64), ((784, 512, 256, 
 """Layers, and a batch."""
 AT_ONCE = 10
 """So many steps are made before a thread looks at the time."""
+READ_EVERY = (1, AT_ONCE)
+"""The loss is read of each step, or of the last one of so many."""
 
 
 class Training:
-    """One model, with a batch of its own."""
+    """One model, with a batch of its own; the loss of every so-manyth step is read."""
 
-    def __init__(self, layers: Sequence[int], batch: int, seed: int) -> None:
+    def __init__(self, layers: Sequence[int], batch: int, every: int, seed: int) -> None:
         draws = np.random.default_rng(seed)
         self.learner = train.Learner(loss, train.AdamW(lr=1e-3))
-        self.layers = layers
+        self.layers, self.every = layers, every
         given = draws.standard_normal((batch, layers[0]), np.float32)
         wanted = draws.integers(0, layers[-1], batch)
         self.batch = tuple([bs.asarray(each).sync() for each in (given, wanted)])
@@ -60,8 +63,9 @@ class Training:
     def go_on(self, steps: int) -> None:
         """So many steps more."""
         with bs.device("cpu"):
-            for _ in range(steps):
-                self.state, report = self.learner.step(self.state, self.batch)
+            for _ in range(steps // self.every):
+                for _ in range(self.every):
+                    self.state, report = self.learner.step(self.state, self.batch)
                 report.loss.item()
 
     def go_on_until(self, end: float, counts: list[int]) -> None:
@@ -107,9 +111,9 @@ def rate(trainings: Sequence[Training], seconds: float) -> Rate:
 class Processes:
     """As many processes as there are models, each with one and a thread for it."""
 
-    def __init__(self, layers: Sequence[int], batch: int, count: int) -> None:
+    def __init__(self, layers: Sequence[int], batch: int, every: int, count: int) -> None:
         context = get_context("spawn")
-        given = layers, batch, context.Barrier(count)
+        given = layers, batch, every, context.Barrier(count)
         self.count = count
         self.pool = ProcessPoolExecutor(count, context, _OfProcess.begin, given)
         with mock.patch.dict(os.environ, {"BRIMSTONE_THREADS": "1"}):
@@ -134,10 +138,10 @@ class _OfProcess:
     together: Any
 
     @classmethod
-    def begin(cls, layers: Sequence[int], batch: int, together: Any) -> None:
+    def begin(cls, layers: Sequence[int], batch: int, every: int, together: Any) -> None:
         """Once, as it starts."""
         with bs.device("cpu"):
-            cls.training = Training(layers, batch, 0)
+            cls.training = Training(layers, batch, every, 0)
         cls.together = together
 
     @classmethod
@@ -190,26 +194,32 @@ def told(rounds: Sequence[Round]) -> str:
     )
 
 
+def measured(layers: Sequence[int], batch: int, every: int, options: Any) -> list[Round]:
+    """The rounds of one model, each with all in turn."""
+    with bs.device("cpu"):
+        trainings = [Training(layers, batch, every, seed) for seed in range(options.models)]
+        if not same_bits(trainings, 2 * AT_ONCE):
+            raise SystemExit("the threads end with other weights")
+    time = options.seconds
+    with Processes(layers, batch, every, options.models) as processes:
+        return [
+            Round(rate(trainings[:1], time), rate(trainings, time), processes.step(time))
+            for _ in range(options.rounds)
+        ]
+
+
 def main() -> None:
     """Measure all models."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--models", type=int, default=4)
-    parser.add_argument("--seconds", type=float, default=0.5)
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--seconds", type=float, default=0.3)
+    parser.add_argument("--rounds", type=int, default=40)
     options = parser.parse_args()
-    for layers, batch in MODELS:
-        with bs.device("cpu"):
-            trainings = [Training(layers, batch, seed) for seed in range(options.models)]
-            same = same_bits(trainings, 20)
-        with Processes(layers, batch, options.models) as processes:
-            time = options.seconds
-            rounds = [
-                Round(rate(trainings[:1], time), rate(trainings, time), processes.step(time))
-                for _ in range(options.rounds)
-            ]
-        print(f"{'-'.join(map(str, layers)):18} batch {batch:4}:  {told(rounds)}")
-        if not same:
-            raise SystemExit("the threads end with other weights")
+    for every in READ_EVERY:
+        print(f"the loss is read of {'each step' if every == 1 else f'one step of {every}'}")
+        for layers, batch in MODELS:
+            rounds = measured(layers, batch, every, options)
+            print(f"{'-'.join(map(str, layers)):15} x {batch:3}: {told(rounds)}")
 
 
 if __name__ == "__main__":

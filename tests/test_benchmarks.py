@@ -274,30 +274,32 @@ def test_a_comparison_says_what_a_neighbour_costs(
     assert "g, 2 threads, beside a neighbour" in capsys.readouterr().out
 
 
-def test_threads_of_training_are_timed_and_held_to_what_each_does_alone() -> None:
+@pytest.mark.parametrize("every", (1, 5))
+def test_threads_of_training_are_timed_and_held_to_what_each_does_alone(every: int) -> None:
     from benchmarks import threads
 
     with bs.device("cpu"):
-        trainings = [threads.Training((6, 8, 3), 4, seed) for seed in range(3)]
-        assert threads.same_bits(trainings, 3)
+        trainings = [threads.Training((6, 8, 3), 4, every, seed) for seed in range(3)]
+        assert threads.same_bits(trainings, 10)
+        assert [each.state.step.item() for each in trainings] == [10] * 3
     for some in (trainings[:1], trainings):
         step, cores = threads.rate(some, 0.01)
         assert step > 0 and cores > 0
-    with threads.Processes((6, 8, 3), 4, 1) as processes:
+    with threads.Processes((6, 8, 3), 4, every, 1) as processes:
         assert processes.step(0.01) > 0
 
     class Forgetful(threads.Training):
-        """Begins a step further on each time."""
+        """Begins further on each time."""
 
         turns = 0
 
         def begin(self) -> None:
             super().begin()
             self.go_on(self.turns)
-            self.turns += 1
+            self.turns += every
 
     with bs.device("cpu"):
-        assert not threads.same_bits([*trainings, Forgetful((6, 8, 3), 4, 0)], 3)
+        assert not threads.same_bits([*trainings, Forgetful((6, 8, 3), 4, every, 0)], 10)
 
 
 def test_what_rounds_of_threads_say() -> None:
