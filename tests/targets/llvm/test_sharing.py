@@ -58,6 +58,12 @@ def test_threads_share_what_is_worth_waking_one_for() -> None:
     assert not is_shared(LEAST * WORTH - 1)
 
 
+def test_columns_of_a_wide_array_are_of_several_programs() -> None:
+    with bs.device("cpu"):
+        told = bs.explain(lambda x: bs.sum(x, axis=0))(bs.ones((256, 4096)))
+    assert "launches   main, 2 programs" in str(told)
+
+
 def test_products_are_cut_into_fewer() -> None:
     """Each chunk of one reads all of the right operand."""
     assert cut(LEAST * 100, (1000, 1, 1), 2, PRODUCTS) == (0, 2 * PRODUCTS)
