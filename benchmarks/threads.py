@@ -7,10 +7,9 @@ all of them are at it all the time, however it is shared out. Each begins anew i
 gradients of what has been learned by heart are denormals, with which a core takes longer. One model
 whose kernels are too small to be shared leaves all cores but one to others; of one that is larger
 all cores do a part, with or without others, so there is less to gain; with BRIMSTONE_THREADS=1 all
-are compared with one core. Beside the one stands how many cores it keeps busy: where it is 1.6 of
-two, four cannot make more than 1.25 times its steps. Beside the threads stand as many processes
-with one thread each, which share nothing but the machine: what they make, threads can hardly
-surpass.
+are compared with one core. Beside the one stands how many cores it keeps busy: the more, the less is
+left to others. Beside the threads stand as many processes with one thread each, which share nothing
+but the machine: what they make, threads can hardly surpass.
 All are timed in short turns, many of them, as a machine that others use is now quick, now slow, for
 some seconds; what is told is the median of the rounds, the least and the most. Fails if a thread
 ends with other weights than it has on its own.
@@ -61,7 +60,7 @@ class Training:
             self.state = self.learner.begin(mlp.network(self.layers))
 
     def go_on(self, steps: int) -> None:
-        """So many steps more."""
+        """So many steps more, of which each `every`th is read; a multiple of that."""
         with bs.device("cpu"):
             for _ in range(steps // self.every):
                 for _ in range(self.every):
@@ -194,7 +193,9 @@ def told(rounds: Sequence[Round]) -> str:
     )
 
 
-def measured(layers: Sequence[int], batch: int, every: int, options: Any) -> list[Round]:
+def measured(
+    layers: Sequence[int], batch: int, every: int, options: argparse.Namespace
+) -> list[Round]:
     """The rounds of one model, each with all in turn."""
     with bs.device("cpu"):
         trainings = [Training(layers, batch, every, seed) for seed in range(options.models)]
