@@ -7,9 +7,9 @@ all of them are at it all the time, however it is shared out. Each begins anew i
 gradients of what has been learned by heart are denormals, with which a core takes longer. One model
 whose kernels are too small to be shared leaves all cores but one to others; of one that is larger
 all cores do a part, with or without others, so there is less to gain; with BRIMSTONE_THREADS=1 all
-are compared with one core. Beside the one stands how many cores it keeps busy: the more, the less is
-left to others. Beside the threads stand as many processes with one thread each, which share nothing
-but the machine: what they make, threads can hardly surpass.
+are compared with one core. Beside the one stands how many cores it keeps busy: the more, the less
+is left to others. Beside the threads stand as many processes with one thread each, which share
+nothing but the machine: what they make, threads can hardly surpass.
 All are timed in short turns, many of them, as a machine that others use is now quick, now slow, for
 some seconds; what is told is the median of the rounds, the least and the most. Fails if a thread
 ends with other weights than it has on its own.
