@@ -37,9 +37,11 @@ def user_line(depth: int = 1) -> Location:
     """The innermost line outside the package, looking from `depth` calls above the caller."""
     frame = sys._getframe(depth + 1)  # pyright: ignore[reportPrivateUsage]
     while frame is not None:
-        _, ours = _OURS.get(id(frame.f_code)) or _whose(frame.f_code)
-        if not ours:
-            return _line_of(frame)
+        code = frame.f_code
+        known = _OURS.get(id(code)) or _whose(code)
+        if not known[1]:
+            found = _LINES.get((id(code), frame.f_lasti))
+            return found[1] if found is not None else _line_of(frame)
         frame = frame.f_back
     return UNKNOWN
 

@@ -67,13 +67,25 @@ class _Unwritten(Exception):
     """A call that goes no direct way."""
 
 
+class _Piece(NamedTuple):
+    """What buffers are called in the text: one of them, or a piece of some."""
+
+    name: str
+    is_one: bool = False
+
+    @property
+    def listed(self) -> str:
+        """The piece, where it may not be a buffer."""
+        return f"({self.name},)" if self.is_one else self.name
+
+
 class _Writer:
     """Writes what is done with the arguments of a call, in the order in which the quick way has
     put down their kinds."""
 
     def __init__(self, given: Given, seen: Quick, roles: Roles) -> None:
         self.given, self.seen, self.roles = given, seen, roles
-        self.text, self.pieces = Text(), list[str]()
+        self.text, self.pieces = Text(), list[_Piece]()
         self._last: list[str] = []  # what is done once all is known to be of this kind
         self._places = iter(range(len(given.kinds)))
         self._names = count(1)
@@ -97,16 +109,9 @@ class _Writer:
 
     def run_and_return(self, straight: Straight, entry: Entry, sizes: Sizes) -> None:
         """Write how what was taken becomes what is returned."""
-        text, roles, (plan, kind, beside) = self.text, self.roles, straight
-        pieces = self.pieces
-        if entry.takes_more:
-            device = text.name(self.given.device, "device")
-            pieces = [f"*{text.name(entry.inputs, 'inputs')}({tuple_of(pieces)}, {device})"]
-        if beside.scalars:
-            pieces.append(text.name(beside.scalars, "beside"))
+        text, roles, (plan, kind, _) = self.text, self.roles, straight
         counts = list[int]()
         tree = tree_text(kind, text, counts)
-        asked = text.name(beside.sizes, "sizes"), text.name(tuple(counts), "counts")
 
         def failed(problem: BaseException, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
             if isinstance(problem, Exception):
@@ -114,11 +119,11 @@ class _Writer:
             else:  # an interrupt
                 roles.give_away(args, kwargs)
 
-        run = f"{text.name(plan.executable, 'run')}({tuple_of(pieces)}, {', '.join(asked)})"
         if roles.donates:
             pending = text.name(PENDING, "pending")
             readers = text.name(roles.compute_readers, "compute_readers")
             text.add(f"if {pending}.handles or {pending}.taken:", f"    {readers}(args, kwargs)")
+        run = self._run(straight, entry, tuple(counts))
         text.add("try:", f"    made = {run}", *self._give_away())
         text.add(
             "except BaseException as problem:",
@@ -127,6 +132,23 @@ class _Writer:
             f"line = {text.name(entry.location, 'line')}",
             f"return {tree}",
         )
+
+    def _run(self, straight: Straight, entry: Entry, counts: tuple[int, ...]) -> str:
+        """The pieces of the results, made of those that were taken."""
+        text, (plan, _, beside) = self.text, straight
+        pieces = self.pieces
+        if entry.takes_more:
+            inputs, given = text.name(entry.inputs, "inputs"), [each.listed for each in pieces]
+            device = text.name(self.given.device, "device")
+            pieces = [_Piece(f"*{inputs}({tuple_of(given)}, {device})")]
+        if beside.scalars:
+            pieces = [*pieces, _Piece(text.name(beside.scalars, "beside"))]
+        dealer = plan.executable.dealer(beside.sizes, counts)
+        if dealer is not None:
+            return f"{text.name(dealer, 'dealer')}({', '.join([each.name for each in pieces])})"
+        asked = text.name(beside.sizes, "sizes"), text.name(counts, "counts")
+        listed = tuple_of([each.listed for each in pieces])
+        return f"{text.name(plan.executable, 'run')}({listed}, {', '.join(asked)})"
 
     def _give_away(self) -> list[str]:
         """How donated arguments are given away: bundles one by one, if all of them are some."""
@@ -139,8 +161,9 @@ class _Writer:
         if None in bundles:
             return [f"    {give_away}"]
         lines = [f"    here = {text.name(user_line, 'user_line')}(2)"]
-        for each in bundles:
-            lines += [f"    if not {each}.donate(here):", f"        {give_away}"]
+        for each in bundles:  # as `Bundle.donate` does
+            lines += [f"    {each}.location, {each}.buffers = here, None"]
+            lines += [f"    if {each}.opened:", f"        {give_away}"]
         return lines
 
     def _other_if(self, condition: str) -> None:
@@ -203,7 +226,7 @@ class _Writer:
         self._other_if(f"of_{name} is None or node.type is not {type_}")
         self._other_if(f"node.device is not {device} or node.tracked")
         self._says_device = True
-        self.pieces.append(f"(of_{name},)")
+        self.pieces.append(_Piece(f"of_{name}", is_one=True))
 
     def _take_tree(self, tree: Any, name: str, kind: Kind) -> None:
         """What is done with a tree of tensors."""
@@ -228,7 +251,7 @@ class _Writer:
         self._other_if(f"{bundle} is None or {bundle}.kind is not {self.text.name(kind, 'kind')}")
         self.text.add(f"of_{name} = {bundle}.buffers")
         self._other_if(f"of_{name} is None")
-        self.pieces.append(f"of_{name}")
+        self.pieces.append(_Piece(f"of_{name}"))
 
     def _take_known(self, name: str, kind: Kind) -> None:
         """A tree that is read leaf by leaf."""
@@ -238,14 +261,14 @@ class _Writer:
         self.text.add(f"found = {self.text.name(find, 'find')}({name})")
         self._other_if(f"found is None or found[0] is not {self.text.name(kind, 'kind')}")
         self.text.add(f"of_{name} = found[1]")
-        self.pieces.append(f"of_{name}")
+        self.pieces.append(_Piece(f"of_{name}"))
 
     def _upload(self, name: str, place: int) -> None:
         """A number, or an array of the host, goes to the device when all else is known."""
         upload = self.text.name(self.seen.uploaded, "uploaded")
         device = self.text.name(self.given.device, "device")
         self._last.append(f"of_{name} = {upload}({place}, {name}, {device}).buffer")
-        self.pieces.append(f"(of_{name},)")
+        self.pieces.append(_Piece(f"of_{name}", is_one=True))
 
     def _take_apart(self, tree: Any, name: str, kinds: Sequence[Any] | None = None) -> None:
         """What is done with a container of Python, child by child."""

@@ -9,7 +9,7 @@ Never: a traced function's stand-in.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NoReturn
 
@@ -215,26 +215,32 @@ def _func_of(recording: Recording) -> Func | None:
 def contents_of(node: Node) -> HostArray:
     """What a computed node holds, as a host array that nobody may change."""
     assert node.device is not None
-    return _read(node, node.device.target.download)
+    buffer = buffer_of(node)
+    try:
+        return node.device.target.download(buffer)
+    except (IRError, Donated, MemoryError) as problem:
+        _refuse_reading(node, problem)
 
 
 def number_of(node: Node) -> Any:
     """The only element of a computed node, as a Python number."""
     assert node.device is not None
-    return _read(node, node.device.target.number)
-
-
-def _read(node: Node, read: Callable[[Any], Any]) -> Any:
-    """What is read of a node's buffer; an error names the type and the line of its tensor."""
-    buffer = buffer_of(node)
+    buffer = node.buffer
+    if buffer is None:
+        buffer = buffer_of(node)  # which says where it was donated
     try:
-        return read(buffer)
-    except IRError as problem:
+        return node.device.target.number(buffer)
+    except (IRError, Donated, MemoryError) as problem:
+        _refuse_reading(node, problem)
+
+
+def _refuse_reading(node: Node, problem: Exception) -> NoReturn:
+    """Say why a node cannot be read; an error names the type and the line of its tensor."""
+    if isinstance(problem, IRError):
         raise step_failure(problem, None) from None
-    except Donated:
-        _refuse_donated("read")
-    except MemoryError as problem:
+    if isinstance(problem, MemoryError):
         raise out_of_memory(problem, "read", node.type, node.location) from None
+    _refuse_donated("read")
 
 
 def wait_for(node: Node) -> None:

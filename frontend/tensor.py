@@ -140,12 +140,15 @@ class Tensor(Methods, Handle):
 
     def _one(self, asked: str) -> Any:
         """The only element, as a Python number."""
-        if self.node.type.shape and self.size != 1:
+        node = self.node
+        if node.type.shape and self.size != 1:
             fail(
                 ShapeError, asked, "the tensor has not one element", self,
                 hint="index it, or reduce it with `.sum()`, `.any()` or `.all()`",
             )  # fmt: skip
-        return number_of(_computed(self, asked))
+        if node.buffer is None or node.trace is not None:
+            node = _computed(self, asked)
+        return number_of(node)
 
     def __bool__(self) -> bool:
         return bool(self._one("bool"))

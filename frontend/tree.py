@@ -257,9 +257,9 @@ def _dataclass(cls: type) -> Container:
 
 
 def instance(cls: type, attributes: dict[str, Any]) -> Any:
-    """The instance of a class that has these attributes, set by nobody."""
+    """The instance of a class that has these attributes, set by nobody; it keeps the dict."""
     made = object.__new__(cls)
-    object.__getattribute__(made, "__dict__").update(attributes)
+    object.__setattr__(made, "__dict__", attributes)
     return made
 
 

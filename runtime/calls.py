@@ -6,12 +6,12 @@ Never: a plan that goes while the core runs it.
 """
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from ..targets.script import Form, NoMemory
+from ..targets.script import Dealer, Form, NoMemory
 from .arrays import Arrays, dropper, gone, lend
 from .native import State, address_of, call_briefly, core, ffi
 from .streams import Streams, leave_behind
@@ -19,34 +19,11 @@ from .streams import Streams, leave_behind
 _DEALT: Any = ffi.typeof("brimstone_arrays *[]")
 """What results are dealt to: to find the type by its name takes longer than to make one."""
 _NONE: Any = ffi.NULL
+_DONE = State.READY, State.BRIEF
 _ENDING = deque[Any]()
 """Programs that nobody can call any more."""
 _HELD: dict[int, Any] = {}
 """What programs need, by their addresses."""
-
-
-class _Deal(NamedTuple):
-    """How results are dealt: as the core is told it, and what that needs; the forms of each, and
-    what drops it; and what results were dealt to before, which holds none any more."""
-
-    native: Any
-    counts: Any
-    forms: list[tuple[Form, ...]]
-    droppers: list[Callable[[Any], None]]
-    spare: list[Any]
-
-    def room(self) -> Any:
-        """Where results are dealt to."""
-        if self.spare:
-            try:
-                return self.spare.pop()
-            except IndexError:  # another thread was quicker
-                pass
-        return ffi.new(_DEALT, len(self.forms))
-
-    def held(self, dealt: Any) -> list[Arrays]:
-        """All that was dealt, which somebody has from now on."""
-        return [*map(Arrays, map(ffi.gc, dealt, self.droppers), self.forms)]
 
 
 class Fresh(NamedTuple):
@@ -59,31 +36,84 @@ class Fresh(NamedTuple):
 class Call:
     """Called with arrays, in pieces: the arrays that a program makes of them."""
 
-    __slots__ = (
-        "__weakref__", "_call", "_deals", "_forms", "_fresh", "_is_brief", "_native", "_record",
-        "_replaces", "_streams",
-    )  # fmt: skip
+    __slots__ = ("__weakref__", "_dealers", "_program", "_results")
 
     def __init__(self, streams: Streams, record: Any, results: Sequence[Fresh], held: Any) -> None:
         end_programs()
+        self._program, self._results = _Program(streams, record, held), results
+        self._dealers: dict[tuple[int, ...], Dealer] = {}
+
+    def __call__(
+        self, pieces: Sequence[Sequence[Any]], counts: tuple[int, ...] | None = None
+    ) -> Any:
+        """The results, held together; with `counts`, a list of pieces that have so many each."""
+        if counts is None:
+            return self.dealer((len(self._results),))(*pieces)[0]
+        return self.dealer(counts)(*pieces)
+
+    def dealer(self, counts: tuple[int, ...]) -> Dealer:
+        """What is called with the pieces one by one, and gives back those of so many each."""
+        known = self._dealers.get(counts)
+        if known is None:
+            made = _dealer(self._program, _Deal(counts, self._results))
+            known = self._dealers.setdefault(counts, made)
+        return known
+
+
+class _Program:
+    """A program of the core, its record, and the streams of the threads that call it; by `call`, or
+    the next time with Python's lock held, where it is brief."""
+
+    __slots__ = ("call", "is_brief", "native", "record", "streams")
+
+    def __init__(self, streams: Streams, record: Any, held: Any) -> None:
         native = core().brimstone_new_program(record)
         if not native:
             raise MemoryError("there is no memory for a program")
         _HELD[address_of(native)] = record, held
         # What is called when it dies has no code of Python: an interrupt that came in it would be
         # lost, and with it what the core still reads.
-        self._native = ffi.gc(native, _ENDING.append)
-        self._call, self._is_brief = core().brimstone_call, False
-        self._replaces, self._record = record.replaced_count > 0, record
-        self._forms = tuple([each.form for each in results])
-        self._fresh = [each.bytes for each in results]
-        self._deals: dict[tuple[int, ...] | None, _Deal] = {}
-        self._streams = streams
+        self.native = ffi.gc(native, _ENDING.append)
+        self.record, self.streams = record, streams
+        self.call, self.is_brief = core().brimstone_call, False
 
-    def __call__(
-        self, pieces: Sequence[Sequence[Any]], counts: tuple[int, ...] | None = None
-    ) -> Any:
-        """The results, held together; with `counts`, a list of pieces that have so many each."""
+    def insist(self, state: int, stream: Any, given: Sequence[Any], how: tuple[Any, ...]) -> None:
+        """Call again until the stream takes the call; an error says why it does not."""
+        while state == State.PENDING:
+            while not core().brimstone_admit(stream, self.native):
+                pass  # in between Python looks at signals
+            state = self.call(stream, self.native, given, 0, len(given), *how)
+        if state not in _DONE:
+            # For want of memory, unless one of them was donated before.
+            for each in given:
+                lend(each)
+            record = self.record
+            raise NoMemory(record.arena + sum(record.made[0 : record.made_count]))
+
+
+class _Deal:
+    """How results are dealt, so many to each in turn: as the core is told it, and what that needs;
+    the forms of each, and what drops it; and where results were dealt to before, which holds none
+    any more."""
+
+    __slots__ = ("counts", "droppers", "forms", "native", "none", "spare")
+
+    def __init__(self, counts: tuple[int, ...], results: Sequence[Fresh]) -> None:
+        self.counts: Any = ffi.new("int64_t[]", counts)
+        self.native: Any = ffi.new("brimstone_deal *", (self.counts, len(counts)))
+        ends = zip(counts, accumulate(counts), strict=True)
+        parts = [results[end - count : end] for count, end in ends]
+        self.forms = [tuple([each.form for each in part]) for part in parts]
+        self.droppers = [dropper(sum([each.bytes for each in part])) for part in parts]
+        self.none, self.spare = [_NONE] * len(counts), list[Any]()
+
+
+def _dealer(program: _Program, deal: _Deal) -> Dealer:
+    """What a program makes of pieces, dealt; written out, as a call in Python costs as much as a
+    kernel."""
+    may_replace = program.record.replaced_count > 0
+
+    def dealer(*pieces: Sequence[Any]) -> list[Any]:
         natives = gone()
         dropped = len(natives)
         for piece in pieces:
@@ -93,57 +123,37 @@ class Call:
                 natives.append(piece[0].native)
             else:
                 natives += [each.native for each in piece]
-        deal = self._deals.get(counts) or self._deal(counts)
-        dealt = deal.room()
-        replaces = self._replaces and len({*natives}) == len(natives)
-        stream, given = self._streams.own, len(natives) - dropped
+        given, stream = len(natives) - dropped, program.streams.own
+        replaces = may_replace and len({*natives}) == len(natives)
         try:
-            call = call_briefly if self._is_brief else self._call
+            dealt = deal.spare.pop()
+        except IndexError:  # at first, and while other threads have them
+            dealt = ffi.new(_DEALT, deal.none)
+        call = call_briefly if program.is_brief else program.call
+        try:
             state = call(
-                stream, self._native, natives, dropped, given, replaces, deal.native, dealt
+                stream, program.native, natives, dropped, given, replaces, deal.native, dealt
             )
-            self._is_brief = state == State.BRIEF
-            if state != State.READY and not self._is_brief:
-                how = given, replaces, deal.native, dealt
-                self._insist(state, stream, natives[dropped:], how)
-        except Exception:
+            program.is_brief = state == State.BRIEF
+            if state not in _DONE:
+                program.insist(state, stream, natives[dropped:], (replaces, deal.native, dealt))
+        except BaseException as problem:
+            if not isinstance(problem, Exception):  # an interrupt
+                _give_up(dealt)
             raise
-        except BaseException:  # an interrupt: nobody else will ever have what was dealt already
-            for part in dealt:
-                core().brimstone_drop(part)
-            leave_behind()
-            raise
-        if len(deal.forms) != 1:
-            return deal.held(dealt)
-        made = Arrays(ffi.gc(dealt[0], deal.droppers[0]), deal.forms[0])
-        dealt[0] = _NONE
+        made = [*map(Arrays, map(ffi.gc, dealt, deal.droppers), deal.forms)]
+        dealt[0 : len(made)] = deal.none
         deal.spare.append(dealt)
-        return made if counts is None else [made]
+        return made
 
-    def _insist(self, state: int, stream: Any, given: Sequence[Any], how: tuple[Any, ...]) -> None:
-        """Call again until the stream takes the call; an error says why it does not."""
-        while state == State.PENDING:
-            while not core().brimstone_admit(stream, self._native):
-                pass  # in between Python looks at signals
-            state = self._call(stream, self._native, given, 0, *how)
-        if state not in (State.READY, State.BRIEF):
-            # For want of memory, unless one of them was donated before.
-            for each in given:
-                lend(each)
-            record = self._record
-            raise NoMemory(record.arena + sum(record.made[0 : record.made_count]))
+    return dealer
 
-    def _deal(self, counts: tuple[int, ...] | None) -> _Deal:
-        """How to deal so many to each; or all to one."""
-        known = (len(self._forms),) if counts is None else counts
-        ends = zip(known, accumulate(known), strict=True)
-        places = [slice(end - count, end) for count, end in ends]
-        forms = [self._forms[each] for each in places]
-        droppers = [dropper(sum(self._fresh[each])) for each in places]
-        listed: Any = ffi.new("int64_t[]", known)
-        native: Any = ffi.new("brimstone_deal *", (listed, len(known)))
-        made = _Deal(native, listed, forms, droppers, [])
-        return self._deals.setdefault(counts, made)
+
+def _give_up(dealt: Any) -> None:
+    """Drop what was dealt, which nobody else will ever have."""
+    for part in dealt:
+        core().brimstone_drop(part)
+    leave_behind()
 
 
 def end_programs() -> None:

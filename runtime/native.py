@@ -157,6 +157,8 @@ def _brief_call() -> Callable[..., int]:
 
 
 _PIECES: Any = ffi.typeof("brimstone_arrays *[]")
+ADDRESS: Any = ffi.typeof("intptr_t")
+"""As what a pointer is a number."""
 
 
 def call_briefly(
@@ -171,7 +173,7 @@ def call_briefly(
 
 def address_of(pointer: FFI.CData) -> int:
     """Where something lies that the library knows by a pointer."""
-    return int(ffi.cast("intptr_t", pointer))
+    return int(ffi.cast(ADDRESS, pointer))
 
 
 def library_path() -> Path:

@@ -235,6 +235,10 @@ class Arrays(Protocol):
         ...
 
 
+Dealer = Callable[..., list[Any]]
+"""Called with pieces, one by one: a list of those that are made of them."""
+
+
 class Call(Protocol):
     """A plan that can be called."""
 
@@ -244,6 +248,10 @@ class Call(Protocol):
         """From the arrays that the plan is given, in pieces, to those that it makes, held together;
         with `counts`, a list of pieces that have so many each. At once where there is little to do,
         else while this thread goes on."""
+        ...
+
+    def dealer(self, counts: tuple[int, ...]) -> Dealer:
+        """The same for who calls often, and wants pieces that have so many each every time."""
         ...
 
 

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from ..ir.func import Module
 from ..ir.payloads import Array
 from .account import Account, Memory
+from .script import Dealer
 
 
 class Executable(Protocol):
@@ -24,6 +25,11 @@ class Executable(Protocol):
         """Run on buffers of the target, those of all pieces in order, where the func's symbols have
         these sizes. What it returns may be such a piece, whole or a slice of it; with `counts`, it
         is a list of such pieces that have so many buffers each, or of one, the buffer itself."""
+        ...
+
+    def dealer(self, sizes: Mapping[str, int], counts: tuple[int, ...]) -> Dealer | None:
+        """The same at these sizes for who runs it often, with pieces one by one, of which any may
+        be one buffer; None where that is no quicker."""
         ...
 
     def memory(self, sizes: Mapping[str, int]) -> Memory | None:

@@ -6,7 +6,7 @@ which `Segment`s are native calls.
 Never: what a kernel computes.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, groupby
 from threading import Lock
@@ -22,7 +22,7 @@ from ...passes.collector import collector_paused
 from ...passes.past_caches import has_lines
 from ..account import Memory as Taken
 from ..limits import Limit, check
-from ..script import Arrays, Call, Form, Host, Pattern, Plan
+from ..script import Arrays, Call, Dealer, Form, Host, Pattern, Plan
 from ..sizes import Numbers
 from ..tape import Tape, plain
 from ..target import dealt
@@ -40,7 +40,7 @@ from .whole import is_whole, plan_of, replaced_in
 
 Sizes = Mapping[Symbol, int]
 Pieces = Sequence[Sequence[Arrays]]
-Ready = Call | Callable[[Pieces, tuple[int, ...] | None], Any]
+Ready = Call | partial[Sequence[Any]]
 """What runs a step on arrays; it gives back arrays, held together or each alone, or dealt."""
 PREPARED_AT_MOST = 64
 """For so many sizes a step is kept ready; then those are let go for which that was made first."""
@@ -99,6 +99,11 @@ class Program:
         if sizes is not latest:  # nobody changes what he has given
             ready = self._ready(pieces, sizes)
         return ready(pieces, counts)
+
+    def dealer(self, sizes: Mapping[str, int], counts: tuple[int, ...]) -> Dealer | None:
+        """The same for who runs it often at these sizes, where that is one native call."""
+        ready = self._prepared.get(tuple([sizes.get(name) for name in self._names]))
+        return None if ready is None or isinstance(ready, partial) else ready.dealer(counts)
 
     def memory(self, sizes: Mapping[str, int]) -> Taken | None:
         """What is planned for these sizes."""

@@ -38,6 +38,9 @@ class Interpreted:
         made = tuple([_owned(result) for result in results])
         return made if counts is None else dealt(made, counts)
 
+    def dealer(self, sizes: Mapping[str, int], counts: tuple[int, ...]) -> None:
+        """A call of Python is little here."""
+
     def memory(self, sizes: Mapping[str, int]) -> None:
         """Nothing is planned: what is not used any more goes when Python lets it go."""
 

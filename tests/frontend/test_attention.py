@@ -159,7 +159,8 @@ def test_a_change_may_be_of_another_dtype() -> None:
     for dtype in (bs.float32, bs.float64):
         found = bs.attention(*given, score=lambda scores, to=dtype: scores.astype(to))
         assert found.dtype == bs.float64
-        np.testing.assert_allclose(found.numpy(), composed(*given).numpy(), rtol=1e-5)
+        # Of scores in 32 bits the weights are off by so much, of values that may cancel each other.
+        np.testing.assert_allclose(found.numpy(), composed(*given).numpy(), rtol=1e-5, atol=1e-6)
 
 
 def test_no_width_at_all() -> None:

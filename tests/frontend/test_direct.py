@@ -4,7 +4,7 @@ import linecache
 import re
 import traceback
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from threading import Thread
 from typing import Any
 from unittest import mock
@@ -17,6 +17,14 @@ from brimstone.frontend import tree as trees
 from brimstone.frontend.direct import OTHER
 from brimstone.frontend.jit import Jitted
 from brimstone.frontend.quick import Quick
+from brimstone.targets.reference import Interpreted
+
+
+@pytest.fixture(params=["reference", "cpu"])
+def target(request: pytest.FixtureRequest) -> Iterator[str]:
+    """A target that takes all pieces as one, and one that takes them one by one."""
+    with bs.device(request.param):
+        yield request.param
 
 
 def ones(*shape: int, dtype: Any = None) -> bs.Tensor:
@@ -250,6 +258,7 @@ def test_what_has_no_direct_way_is_asked_once() -> None:
     assert asked.call_count == 1
 
 
+@pytest.mark.usefixtures("target")
 def test_what_was_given_away_cannot_be_read() -> None:
     step = bs.jit(lambda tree, by: bs.tree_map(lambda leaf: leaf + by, tree), donate="tree")
     state = numbers()
@@ -263,7 +272,7 @@ def test_what_was_given_away_cannot_be_read() -> None:
 
 
 @pytest.fixture
-def donating() -> Jitted:
+def donating(target: str) -> Jitted:
     """A function that goes the direct way."""
     step = bs.jit(lambda x: x + 1, donate="x")
     for _ in range(4):
@@ -273,8 +282,11 @@ def donating() -> Jitted:
 
 def failing(step: Jitted, problem: Any) -> Any:
     """A context in which what a function is compiled to cannot be run."""
-    (plan,) = step.plans
-    return mock.patch.object(type(plan.executable), "__call__", side_effect=problem)
+    executable: Any = step.plans[0].executable
+    if isinstance(executable, Interpreted):
+        return mock.patch.object(Interpreted, "__call__", side_effect=problem)
+    (call,) = executable._prepared.values()
+    return mock.patch.object(call._program, "call", side_effect=problem)
 
 
 def test_an_interrupt_gives_away_what_was_donated(donating: Jitted) -> None:
@@ -329,15 +341,23 @@ def test_threads_that_go_one_way() -> None:
     assert len(found) == 4
 
 
-def test_what_is_written() -> None:
+def test_what_is_written(target: str) -> None:
     step = bs.jit(lambda x, by: (x * by, x))
     for _ in range(3):
         step(ones(2), by=2.0)
     (way,) = step._direct
     written = "".join(linecache.getlines(way.__code__.co_filename))
-    assert written.split("def written")[1] == TEXT
+    assert written.split("def written")[1] == TEXT.format(**NAMES[target])
 
 
+NAMES = {
+    "reference": {
+        "run": "run_11(((of_given_1,), (of_given_2,)), sizes_9, counts_10)",
+        "failed": "failed_12",
+        "line": "line_13",
+    },
+    "cpu": {"run": "dealer_9(of_given_1, of_given_2)", "failed": "failed_10", "line": "line_11"},
+}
 TEXT = """(args, kwargs):
         if len(args) != 1 or (*kwargs,) != names_0:
             return OTHER_1
@@ -355,11 +375,11 @@ TEXT = """(args, kwargs):
             return OTHER_1
         of_given_2 = uploaded_6(2, given_2, device_3).buffer
         try:
-            made = run_11(((of_given_1,), (of_given_2,)), sizes_9, counts_10)
+            made = {run}
         except BaseException as problem:
-            failed_12(problem, args, kwargs)
+            {failed}(problem, args, kwargs)
             raise
-        line = line_13
+        line = {line}
         return (held_8(leaf_7(made[0], type_2, device_3, False, line)), \
 held_8(leaf_7(made[1], type_2, device_3, False, line)))
     return written

@@ -189,7 +189,7 @@ def test_a_brief_call_waits_for_nobody() -> None:
         step(matrix(1), y)
     found = [each for each in gc.get_objects() if isinstance(each, calls.Call)]
     for each in found:
-        each._is_brief = True  # pyright: ignore[reportPrivateUsage]
+        each._program.is_brief = True  # pyright: ignore[reportPrivateUsage]
     first = chain(6, 3)
     np.testing.assert_array_equal(step(first, y).numpy(), first.numpy()[:2, :2] + 1)
 
@@ -305,7 +305,8 @@ def test_what_an_interrupted_call_has_made_is_dropped() -> None:
         step(x).sync()
         (plan,) = step.plans
         (call,) = plan.executable._prepared.values()
-        called = call._call
+        program = call._program
+        called = program.call
         gc.collect()
         step(x).sync()
         before = use().used
@@ -314,10 +315,10 @@ def test_what_an_interrupted_call_has_made_is_dropped() -> None:
             called(*given)
             raise KeyboardInterrupt
 
-        call._call = interrupted
+        program.call = interrupted
         with pytest.raises(KeyboardInterrupt):
             step(x)
-        call._call = called
+        program.call = called
         assert step(x)[0].item() == 2
         assert use().used <= before
 
