@@ -13,13 +13,12 @@ from typing import Any, NamedTuple
 
 from ..targets.script import Dealer, Form, NoMemory
 from .arrays import Arrays, dropper, gone, lend
-from .native import State, address_of, call_briefly, core, ffi
+from .native import State, address_of, core, ffi
 from .streams import Streams, leave_behind
 
 _DEALT: Any = ffi.typeof("brimstone_arrays *[]")
 """What results are dealt to: to find the type by its name takes longer than to make one."""
 _NONE: Any = ffi.NULL
-_DONE = State.READY, State.BRIEF
 _ENDING = deque[Any]()
 """Programs that nobody can call any more."""
 _HELD: dict[int, Any] = {}
@@ -61,10 +60,9 @@ class Call:
 
 
 class _Program:
-    """A program of the core, its record, and the streams of the threads that call it; by `call`, or
-    the next time with Python's lock held, where it is brief."""
+    """A program of the core, its record, the streams of the threads that call it, and how."""
 
-    __slots__ = ("call", "is_brief", "native", "record", "streams")
+    __slots__ = ("call", "native", "record", "streams")
 
     def __init__(self, streams: Streams, record: Any, held: Any) -> None:
         native = core().brimstone_new_program(record)
@@ -75,7 +73,7 @@ class _Program:
         # lost, and with it what the core still reads.
         self.native = ffi.gc(native, _ENDING.append)
         self.record, self.streams = record, streams
-        self.call, self.is_brief = core().brimstone_call, False
+        self.call = core().brimstone_call
 
     def insist(self, state: int, stream: Any, given: Sequence[Any], how: tuple[Any, ...]) -> None:
         """Call again until the stream takes the call; an error says why it does not."""
@@ -83,7 +81,7 @@ class _Program:
             while not core().brimstone_admit(stream, self.native):
                 pass  # in between Python looks at signals
             state = self.call(stream, self.native, given, 0, len(given), *how)
-        if state not in _DONE:
+        if state != State.READY:
             # For want of memory, unless one of them was donated before.
             for each in given:
                 lend(each)
@@ -129,13 +127,11 @@ def _dealer(program: _Program, deal: _Deal) -> Dealer:
             dealt = deal.spare.pop()
         except IndexError:  # at first, and while other threads have them
             dealt = ffi.new(_DEALT, deal.none)
-        call = call_briefly if program.is_brief else program.call
         try:
-            state = call(
+            state = program.call(
                 stream, program.native, natives, dropped, given, replaces, deal.native, dealt
             )
-            program.is_brief = state == State.BRIEF
-            if state not in _DONE:
+            if state != State.READY:
                 program.insist(state, stream, natives[dropped:], (replaces, deal.native, dealt))
         except BaseException as problem:
             if not isinstance(problem, Exception):  # an interrupt

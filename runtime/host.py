@@ -1,7 +1,7 @@
 """The host: the threads that kernels run on, and the memory that they use.
 
 Comes in: how many threads there are to be; scripts, plans, shapes. Goes out: arrays, and what does
-scripts and plans, without the GIL unless that is brief.
+scripts and plans, without the GIL.
 Never: an order among launches that are run at once; or a thread that waits for them and does not do
 its share.
 """

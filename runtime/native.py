@@ -1,15 +1,15 @@
 """The native core, opened through cffi.
 
 In: the installed shared library, and `declared.py`, which is what `native/brimstone.h` says of it.
-Out: `core()`, an object with the header's functions as methods; and `peek()` and `call_briefly`,
-two of them for those who keep Python's lock. This never builds anything, and never looks outside
+Out: `core()`, an object with the header's functions as methods; and `peek()`, one of them for those
+who keep Python's lock. This never builds anything, and never looks outside
 the installed package.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from ctypes import PyDLL, c_int32, c_int64, c_void_p
+from ctypes import PyDLL, c_void_p
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -33,7 +33,7 @@ class State:
     """What has become of an array, as `brimstone_state` counts: plain numbers, as each call asks
     for some, and an enumeration takes five times as long to look one up."""
 
-    PENDING, READY, FAILED, STOPPED, BRIEF = range(5)
+    PENDING, READY, FAILED, STOPPED = range(4)
 
 
 ENDED = -2
@@ -148,27 +148,8 @@ def peek() -> Callable[[int], int | None]:
     return cast("Callable[[int], int | None]", made)
 
 
-@cache
-def _brief_call() -> Callable[..., int]:
-    made = _locked().brimstone_call_briefly
-    made.argtypes = (*[c_void_p] * 3, *[c_int64] * 2, c_int32, *[c_void_p] * 2)
-    made.restype = c_int32
-    return made
-
-
-_PIECES: Any = ffi.typeof("brimstone_arrays *[]")
 ADDRESS: Any = ffi.typeof("intptr_t")
-"""As what a pointer is a number."""
-
-
-def call_briefly(
-    stream: Any, program: Any, natives: Sequence[Any], gone: int, given: int, given_away: bool,
-    deal: Any, dealt: Any,
-) -> int:  # fmt: skip
-    """`brimstone_call_briefly`, with Python's lock held."""
-    pieces: Any = ffi.new(_PIECES, natives)
-    places = [address_of(each) for each in (stream, program, pieces, deal, dealt)]
-    return _brief_call()(*places[:3], gone, given, given_away, *places[3:])
+"""What a pointer is as a number."""
 
 
 def address_of(pointer: FFI.CData) -> int:

@@ -190,8 +190,7 @@ enum brimstone_state {
     BRIMSTONE_PENDING,
     BRIMSTONE_READY,
     BRIMSTONE_FAILED,
-    BRIMSTONE_STOPPED,
-    BRIMSTONE_BRIEF
+    BRIMSTONE_STOPPED
 };
 BRIMSTONE_API int32_t brimstone_wait(brimstone_arrays *arrays);
 
@@ -269,23 +268,12 @@ typedef struct brimstone_deal {
  * `piece_count` in order, after all it was given before. What it makes may be where results of an
  * earlier call were that are dropped so. Arrays that it replaces are made in their memory, if they
  * are `given_away` and nobody else can see them. What it makes, perhaps later, is dealt. Whether
- * that is so: BRIMSTONE_READY, or BRIMSTONE_BRIEF; BRIMSTONE_PENDING while the stream admits no
- * program, after a wait; BRIMSTONE_NO_MEMORY if there is none, or if an array has been replaced
- * before. */
+ * that is so: BRIMSTONE_READY; BRIMSTONE_PENDING while the stream admits no program, after a wait;
+ * BRIMSTONE_NO_MEMORY if there is none, or if an array has been replaced before. */
 BRIMSTONE_API int32_t brimstone_call(brimstone_stream *stream, brimstone_program *program,
                                      brimstone_arrays *const *pieces, int64_t gone_count,
                                      int64_t piece_count, int32_t given_away,
                                      const brimstone_deal *deal, brimstone_arrays **dealt);
-
-/* The same for who keeps others from going on meanwhile, as one with Python's lock does. It is still
- * BRIMSTONE_PENDING, but for what was dropped, if that might take long; else BRIMSTONE_READY, as
- * above, or BRIMSTONE_BRIEF. That is what either says where it is better to call this program so the
- * next time: it takes so little that another thread, which also asks for something all the time,
- * would take longer to go on in between. */
-BRIMSTONE_API int32_t brimstone_call_briefly(brimstone_stream *stream, brimstone_program *program,
-                                             brimstone_arrays *const *pieces, int64_t gone_count,
-                                             int64_t piece_count, int32_t given_away,
-                                             const brimstone_deal *deal, brimstone_arrays **dealt);
 
 /* Wait until nothing is left to do, for some ten milliseconds at most; whether nothing is, or
  * nobody runs anything any more. */

@@ -6,6 +6,7 @@
 
 #include "array.hpp"
 #include "brimstone.h"
+#include "door.hpp"
 #include "launch.hpp"
 #include "memory.hpp"
 #include "pack.hpp"
@@ -75,6 +76,26 @@ bool are_there(brimstone_arrays *arrays) {
     return true;
 }
 
+// Wait until all are computed, for some ten milliseconds at most; what became of them.
+int32_t wait(brimstone_arrays *arrays) {
+    if (are_there(arrays)) return BRIMSTONE_READY;
+    for (Array *array : arrays->items()) {
+        State state = array->state.load(std::memory_order_acquire);
+        if (state == State::PENDING) {
+            array->stream->wait(*array);
+            state = array->state.load(std::memory_order_acquire);
+        }
+        if (state == State::PENDING)
+            return brimstone::stopping() ? BRIMSTONE_STOPPED : BRIMSTONE_PENDING;
+        if (state == State::FAILED) return BRIMSTONE_FAILED;
+    }
+    return BRIMSTONE_READY;
+}
+
+bool admits(brimstone::Stream &stream, const brimstone::Program &program) {
+    return stream.admits(program) || brimstone::stopping();
+}
+
 }  // namespace
 
 const char *brimstone_version(void) { return BRIMSTONE_VERSION; }
@@ -91,6 +112,7 @@ brimstone_threads *brimstone_new_threads(int32_t count) {
 int64_t brimstone_run(brimstone_threads *threads, const brimstone_script *script,
                       const uint64_t *addresses, uint64_t *slots, int64_t begin,
                       brimstone_failure *failure) {
+    const brimstone::Visit visit;
     const auto end = brimstone::Clock::now() + brimstone::PATIENCE;
     const auto always = [](const void *) { return true; };
     return brimstone::run(threads->pool, *script, addresses, slots, begin, end, always, nullptr,
@@ -156,22 +178,13 @@ void *brimstone_address(brimstone_arrays *arrays, int64_t index) {
 }
 
 int32_t brimstone_wait(brimstone_arrays *arrays) {
-    if (are_there(arrays)) return BRIMSTONE_READY;
-    for (Array *array : arrays->items()) {
-        State state = array->state.load(std::memory_order_acquire);
-        if (state == State::PENDING) {
-            array->stream->wait(*array);
-            state = array->state.load(std::memory_order_acquire);
-        }
-        if (state == State::PENDING)
-            return brimstone::stopping() ? BRIMSTONE_STOPPED : BRIMSTONE_PENDING;
-        if (state == State::FAILED) return BRIMSTONE_FAILED;
-    }
-    return BRIMSTONE_READY;
+    const brimstone::Visit visit;
+    return wait(arrays);
 }
 
 void *brimstone_read(brimstone_arrays *arrays) {
-    const bool is_there = brimstone_lend(arrays) && brimstone_wait(arrays) == BRIMSTONE_READY;
+    const brimstone::Visit visit;
+    const bool is_there = brimstone_lend(arrays) && wait(arrays) == BRIMSTONE_READY;
     return is_there ? brimstone_address(arrays, 0) : nullptr;
 }
 
@@ -210,44 +223,34 @@ void brimstone_close_stream(brimstone_stream *stream) {
 }
 
 int32_t brimstone_admit(brimstone_stream *stream, brimstone_program *program) {
-    return stream_of(stream).admits(*program) || brimstone::stopping();
+    const brimstone::Visit visit;
+    return admits(stream_of(stream), *program);
 }
 
 int32_t brimstone_call(brimstone_stream *stream, brimstone_program *program,
                        brimstone_arrays *const *pieces, int64_t gone_count, int64_t piece_count,
                        int32_t given_away, const brimstone_deal *deal, brimstone_arrays **dealt) {
+    const brimstone::Visit visit;
     brimstone::Stream &own = stream_of(stream);
     const std::span gone(pieces, static_cast<size_t>(gone_count));
     const std::span given(pieces + gone_count, static_cast<size_t>(piece_count));
     brimstone_arrays *spare = drop_but_spare(gone, *program, own);
-    if (!brimstone_admit(stream, program)) {
+    if (!admits(own, *program)) {
         brimstone::leave(spare);
         return BRIMSTONE_PENDING;
     }
     brimstone::Task *task = program->call(given, &own, given_away != 0, spare);
     if (!task) return BRIMSTONE_NO_MEMORY;
     brimstone_arrays *results = brimstone::hold(task->results);
-    const bool is_brief = own.push(*task);
+    own.push(*task);
     const std::span parts(deal->counts, static_cast<size_t>(deal->count));
-    if (brimstone::deal(results, parts, dealt)) return is_brief ? BRIMSTONE_BRIEF : BRIMSTONE_READY;
+    if (brimstone::deal(results, parts, dealt)) return BRIMSTONE_READY;
     brimstone::leave(results);
     return BRIMSTONE_NO_MEMORY;
 }
 
-int32_t brimstone_call_briefly(brimstone_stream *stream, brimstone_program *program,
-                               brimstone_arrays *const *pieces, int64_t gone_count,
-                               int64_t piece_count, int32_t given_away, const brimstone_deal *deal,
-                               brimstone_arrays **dealt) {
-    const std::span given(pieces + gone_count, static_cast<size_t>(piece_count));
-    const bool is_soon = program->haste()->is_brief() && stream_of(stream).is_idle();
-    if (is_soon && std::ranges::all_of(given, brimstone::are_ready))
-        return brimstone_call(stream, program, pieces, gone_count, piece_count, given_away, deal,
-                              dealt);
-    brimstone_drop_all(pieces, gone_count);
-    return BRIMSTONE_PENDING;
-}
-
 int32_t brimstone_idle(brimstone_stream *stream) {
+    const brimstone::Visit visit;
     return stream_of(stream).wait_for_all() || brimstone::stopping();
 }
 

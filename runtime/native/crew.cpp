@@ -17,14 +17,6 @@ constexpr int PAUSES_PER_LOOK_AT_CLOCK = 16;
 // Taken from what a job has left, it is one chunk less.
 constexpr int64_t ONE_LESS = int64_t{1} << 32;
 
-void pause() {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    asm volatile("yield");
-#endif
-}
-
 int64_t now() { return Clock::now().time_since_epoch().count(); }
 
 // What became of spinning: whether the condition holds, and whether somebody else had the core.

@@ -1,14 +1,11 @@
-// How soon somebody wants what he asks for, and has it.
+// How soon somebody wants what he asks for.
 //
-// Comes in: when he wanted it, and how long it took. Goes out: whether he will want the next one at
-// once, and whether that is soon done.
+// Comes in: when he wanted it. Goes out: whether he will want the next one at once.
 // Never: a look at a clock.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <cstdint>
 
 namespace brimstone {
 
@@ -31,23 +28,12 @@ class Haste {
         const int sooner = std::min(std::max(score, LATE_ONCE) + 1, SURE);
         score_.store(at_once ? sooner : later, std::memory_order_relaxed);
     }
-    void took(std::chrono::nanoseconds time) noexcept {
-        const int64_t before = took_.load(std::memory_order_relaxed);
-        took_.store(std::min(int64_t{time.count()}, before + before / 8), std::memory_order_relaxed);
-    }
-    // Whether it takes no longer than another thread, which waits for a lock, needs to go on, and
-    // what it reads to come from the caches of one core to those of the other. That it took longer
-    // now and then may be because it had to wait for a core.
-    bool is_brief() const noexcept { return took_.load(std::memory_order_relaxed) < BRIEF; }
-
     void went_on_without() noexcept { score_.store(GOES_ON, std::memory_order_relaxed); }
 
   private:
     // Above that he was late once, so many results in turn were wanted at once.
     static constexpr int UNKNOWN = -2, GOES_ON = -1, LATE_ONCE = 0, SURE = 4;
-    static constexpr int64_t BRIEF = 40'000, LONG = int64_t{1} << 40;  // nanoseconds
     std::atomic<int> score_ = UNKNOWN;
-    std::atomic<int64_t> took_ = LONG;
 };
 
 }  // namespace brimstone

@@ -14,6 +14,15 @@
 
 namespace brimstone {
 
+// What a thread does that spins.
+inline void pause() noexcept {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+}
+
 class Patience {
   public:
     // Who comes so late has had no core meanwhile.

@@ -186,9 +186,6 @@ Program::Program(const brimstone_plan &plan)
     : plan_(plan),
       number_(++programs),
       bytes_(std::accumulate(plan.made, plan.made + plan.made_count, plan.arena)),
-      is_straight_(std::ranges::none_of(
-          std::span(plan.script.actions, size(plan.script.action_count)),
-          [](const brimstone_action &each) { return each.kind >= BRIMSTONE_LOOP; })),
       makes_results_(makes_results(plan)) {}
 
 Program::~Program() {

@@ -80,8 +80,6 @@ class Program {
     bool can_use_again(brimstone_arrays *arrays, const Stream *stream) const noexcept;
     void end(Task &task) noexcept;
     bool under_way() const noexcept;
-    // Whether each call does the same, and none may take longer than others, as a loop may.
-    bool is_straight() const noexcept { return is_straight_; }
 
     // Of those who call it; a stream may remember it for longer than there is a program.
     const std::shared_ptr<Haste> &haste() const noexcept { return haste_; }
@@ -104,7 +102,6 @@ class Program {
     const brimstone_plan &plan_;
     const int64_t number_;  // which no other program has
     const int64_t bytes_;
-    const bool is_straight_;
     const bool makes_results_;  // what it makes are its results, and all of them, in this order
     Task *unused_ = nullptr;
     int64_t under_way_ = 0;

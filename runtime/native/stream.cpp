@@ -120,7 +120,7 @@ bool Stream::wait_until(Condition holds, bool for_results) noexcept {
     return holds();
 }
 
-bool Stream::push(Task &task) noexcept {
+void Stream::push(Task &task) noexcept {
     Lock lock(mutex_);
     if (!arena_ && task.arena) arena_ = hold(task.arena);
     pushed_ = Clock::now();
@@ -133,31 +133,20 @@ bool Stream::push(Task &task) noexcept {
     last_ = &task;
     ++count_;
     bytes_ += task.program.bytes();
-    if (running_) return false;
+    if (running_) return;
     bool at_once = false;
     if (first_ != &task) {
         first_->program.haste()->went_on_without();
         awaits_ = false;
     } else {
         at_once = is_for_now(task);
-        if (!at_once && task.program.haste()->awaits(awaits_)) return false;
+        if (!at_once && task.program.haste()->awaits(awaits_)) return;
     }
-    bool is_brief = false;
     if (at_once || !call_runner()) {
-        const bool may_be_brief = task.program.is_straight() && has_company_;
-        const std::shared_ptr<Haste> haste = may_be_brief ? task.program.haste() : nullptr;
         const Time end = at_once ? pushed_ + PATIENCE : Time::max();
         run_tasks(lock, end, [] { return false; });
-        if (haste) haste->took(Clock::now() - pushed_);
-        is_brief = haste && count_ == 0 && haste->is_brief();
     }
     if (answered_) answer_ = Clock::now();
-    return is_brief;
-}
-
-bool Stream::is_idle() noexcept {
-    const Lock lock(mutex_);
-    return count_ == 0 && !running_;
 }
 
 // Whether other threads ask for something, too; each tells the others by asking.

@@ -35,10 +35,7 @@ class Stream {
     bool admits(const Program &program) noexcept;
     bool wait(const Array &array) noexcept;
     bool wait_for_all() noexcept;
-    // Whether it is done, and soon, while other threads ask for something, too.
-    bool push(Task &task) noexcept;
-    // Whether nothing is left to do.
-    bool is_idle() noexcept;
+    void push(Task &task) noexcept;
     // Somebody reads what a call has made, and need not wait for it.
     void note_reading(uint32_t call) noexcept;
     // Memory of so many bytes that tasks use one after the other, held for one of them; a null

@@ -1,0 +1,58 @@
+#include "door.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include "patience.hpp"
+
+namespace brimstone {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Nobody waits for longer: to sleep costs as much.
+constexpr int64_t AT_MOST = 60'000;  // nanoseconds
+constexpr int PAUSES_PER_LOOK_AT_CLOCK = 8;
+
+// Who came back last and has not asked for anything since, as the address of something of his own;
+// and until when others wait for him.
+struct alignas(128) Door {
+    std::atomic<const void *> inside = nullptr;
+    std::atomic<int64_t> until = 0;
+};
+Door door;
+
+// When a thread went back, and how long it stayed, the time before.
+struct Own {
+    int64_t back = 0, stay = 0;
+};
+thread_local Own own;
+
+int64_t now() noexcept { return Clock::now().time_since_epoch().count(); }
+
+}  // namespace
+
+Visit::Visit() noexcept {
+    own.stay = own.back ? now() - own.back : 0;
+    const void *self = &own;
+    door.inside.compare_exchange_strong(self, nullptr);
+}
+
+Visit::~Visit() {
+    int64_t time = now();
+    for (const void *other = nullptr; !door.inside.compare_exchange_strong(other, &own);) {
+        if (time >= door.until.load(std::memory_order_relaxed)) {
+            door.inside.store(&own);
+            break;
+        }
+        for (int i = 0; i < PAUSES_PER_LOOK_AT_CLOCK; ++i) pause();
+        other = nullptr;
+        time = now();
+    }
+    door.until.store(time + std::min(2 * own.stay, AT_MOST), std::memory_order_relaxed);
+    own.back = time;
+}
+
+}  // namespace brimstone
