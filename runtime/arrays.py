@@ -83,13 +83,15 @@ class Arrays(Sequence["Arrays"]):
         there = peek()(address_of(native))
         try:
             address = ffi.cast("void *", there) if there else core().brimstone_read(native)
-        except BaseException:
+            is_theirs = address or core().brimstone_lend(native)
+        except BaseException:  # an interrupt, in whichever of the two
             leave_behind()
             raise
         if address:
             take_back()
+        elif not is_theirs:
+            raise Donated
         else:
-            self.stay()
             self.wait()
             address = core().brimstone_address(native, 0)
         size = form.size
