@@ -114,10 +114,6 @@ class Arrays(Sequence["Arrays"]):
         places = [address(native, place) for place in range(len(self.forms))]
         return [address_of(each) for each in places]
 
-    def stay(self) -> None:
-        """Let nobody write to their memory any more, whoever they are donated to."""
-        lend(self.native)
-
     def _error(self, state: int) -> Exception:
         if state == State.STOPPED:
             return stopped()

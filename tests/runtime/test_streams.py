@@ -14,8 +14,9 @@ import pytest
 
 import brimstone as bs
 from brimstone.frontend.force import buffer_of
+from brimstone.runtime import arrays
 from brimstone.runtime.arrays import Use, use
-from brimstone.runtime.native import address_of, peek
+from brimstone.runtime.native import address_of, core, ffi, peek
 
 SIZE = 700
 """Of matrices whose product is too much for the caller to do by himself."""
@@ -311,6 +312,32 @@ def test_what_an_interrupted_call_has_made_is_dropped() -> None:
         program.call = called
         assert step(x)[0].item() == 2
         assert use().used <= before
+
+
+def test_an_interrupt_between_two_waits_leaves_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who reads what takes long waits for a while, and again; what he asks for after an interrupt
+    must not stand behind it."""
+
+    class Interrupted:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(core(), name)
+
+        def brimstone_read(self, native: Any) -> Any:
+            return ffi.NULL
+
+        def brimstone_lend(self, native: Any) -> int:
+            raise KeyboardInterrupt
+
+    left: list[bool] = []
+    x = (matrix(1) + 1).sync()
+    with monkeypatch.context() as patch:
+        patch.setattr(arrays, "peek", lambda: lambda address: None)
+        patch.setattr(arrays, "core", Interrupted)
+        patch.setattr(arrays, "leave_behind", lambda: left.append(True))
+        with pytest.raises(KeyboardInterrupt):
+            x.numpy()
+    assert left == [True]
+    assert x.numpy().shape == x.shape
 
 
 WAITING = """
