@@ -226,8 +226,8 @@ def number_of(node: Node) -> Any:
     """The only element of a computed node, as a Python number."""
     assert node.device is not None
     buffer = node.buffer
-    if buffer is None:
-        buffer = buffer_of(node)  # which says where it was donated
+    if buffer is None:  # hardly ever: it spares a call
+        buffer = buffer_of(node)
     try:
         return node.device.target.number(buffer)
     except (IRError, Donated, MemoryError) as problem:

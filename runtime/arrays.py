@@ -18,7 +18,7 @@ import numpy as np
 
 from ..ir.payloads import Array
 from ..targets.script import Donated, Form, NoMemory
-from .native import ADDRESS, State, address_of, core, ffi, peek
+from .native import State, address_of, core, ffi, peek
 from .scripts import error_of, stopped
 from .streams import leave_behind
 
@@ -103,7 +103,7 @@ class Arrays(Sequence["Arrays"]):
     def number(self) -> Any:
         """The only element of one that is alone, as Python has it, when it is computed."""
         pointer = _POINTERS.get(self.forms[0].storage.char)
-        if pointer is not None and (there := peek()(int(ffi.cast(ADDRESS, self.native)))):
+        if pointer is not None and (there := peek()(address_of(self.native))):
             number: Any = ffi.cast(pointer, there)
             return number[0]
         return self.array().item()

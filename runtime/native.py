@@ -131,30 +131,24 @@ def core() -> Core:
 
 
 @cache
-def _locked() -> PyDLL:
-    """The library for those who keep Python's lock.
+def peek() -> Callable[[int], int | None]:
+    """`brimstone_peek`, from an address to one, with Python's lock held.
 
     cffi lets go of that lock at each call, and then another thread may take it: who only looks
     whether something is there would have to wait for it again.
     """
-    return PyDLL(str(library_path()))
-
-
-@cache
-def peek() -> Callable[[int], int | None]:
-    """`brimstone_peek`, from an address to one, with Python's lock held."""
-    made = _locked().brimstone_peek
+    made = PyDLL(str(library_path())).brimstone_peek
     made.argtypes, made.restype = (c_void_p,), c_void_p
     return cast("Callable[[int], int | None]", made)
 
 
-ADDRESS: Any = ffi.typeof("intptr_t")
+_ADDRESS: Any = ffi.typeof("intptr_t")
 """What a pointer is as a number."""
 
 
 def address_of(pointer: FFI.CData) -> int:
     """Where something lies that the library knows by a pointer."""
-    return int(ffi.cast(ADDRESS, pointer))
+    return int(ffi.cast(_ADDRESS, pointer))
 
 
 def library_path() -> Path:

@@ -14,9 +14,8 @@ import pytest
 
 import brimstone as bs
 from brimstone.frontend.force import buffer_of
-from brimstone.runtime import arrays
 from brimstone.runtime.arrays import Use, use
-from brimstone.runtime.native import address_of, core, ffi, peek
+from brimstone.runtime.native import address_of, peek
 
 SIZE = 700
 """Of matrices whose product is too much for the caller to do by himself."""
@@ -166,7 +165,7 @@ def test_threads_with_little_to_do_lose_nothing() -> None:
     assert settled().used <= before
 
 
-def test_a_thread_that_stays_in_python_is_not_waited_for() -> None:
+def test_a_thread_that_stays_in_python_does_not_keep_others() -> None:
     """It has called, as others do, and does something else then, without Python's lock."""
     step = bs.jit(lambda x: x + 1)
     begun, done = Event(), Event()
@@ -287,57 +286,6 @@ def test_a_call_for_which_there_is_no_memory_takes_nothing() -> None:
             stepped(state, large)
         np.testing.assert_array_equal(state.numpy(), 4 + 3 * 8**4)
         np.testing.assert_array_equal(stepped(state, small).numpy(), 8 + 7 * 8**4)
-
-
-def test_what_an_interrupted_call_has_made_is_dropped() -> None:
-    with bs.device("cpu"):
-        step = bs.jit(lambda x: x + 1)
-        x = bs.ones((1 << 18,)).sync()
-        step(x).sync()
-        (plan,) = step.plans
-        (call,) = plan.executable._prepared.values()
-        program = call._program
-        called = program.call
-        gc.collect()
-        step(x).sync()
-        before = use().used
-
-        def interrupted(*given: Any) -> None:
-            called(*given)
-            raise KeyboardInterrupt
-
-        program.call = interrupted
-        with pytest.raises(KeyboardInterrupt):
-            step(x)
-        program.call = called
-        assert step(x)[0].item() == 2
-        assert use().used <= before
-
-
-def test_an_interrupt_between_two_waits_leaves_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who reads what takes long waits for a while, and again; what he asks for after an interrupt
-    must not stand behind it."""
-
-    class Interrupted:
-        def __getattr__(self, name: str) -> Any:
-            return getattr(core(), name)
-
-        def brimstone_read(self, native: Any) -> Any:
-            return ffi.NULL
-
-        def brimstone_lend(self, native: Any) -> int:
-            raise KeyboardInterrupt
-
-    left: list[bool] = []
-    x = (matrix(1) + 1).sync()
-    with monkeypatch.context() as patch:
-        patch.setattr(arrays, "peek", lambda: lambda address: None)
-        patch.setattr(arrays, "core", Interrupted)
-        patch.setattr(arrays, "leave_behind", lambda: left.append(True))
-        with pytest.raises(KeyboardInterrupt):
-            x.numpy()
-    assert left == [True]
-    assert x.numpy().shape == x.shape
 
 
 WAITING = """
