@@ -38,8 +38,8 @@ import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
 for wait in (0.005, 0.01, 0.03, 0.05):
     later = threading.Timer(wait, os.kill, (os.getpid(), signal.SIGINT))
-    later.start()
     try:
+        later.start()
         count(x, never)[1].numpy()
     except KeyboardInterrupt:
         assert int(count(x, soon)[0]) == 10
