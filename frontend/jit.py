@@ -302,11 +302,12 @@ class Jitted:
         """The compiled steps, one for each kind of arguments so far, or for each of its stages, and
         of what has been said around a call."""
         own = [plan for entry in self._all_entries() for plan in entry.plans]
-        return own + [plan for inner in self._surrounded.values() for plan in inner.plans]
+        return own + [plan for inner in [*self._surrounded.values()] for plan in inner.plans]
 
     def _all_entries(self) -> Iterable[Entry]:
         """What is compiled, for one kind of arguments each, whichever way they came."""
-        known = (*self._entries.values(), *[each.entry for each in self._quick.values()])
+        routes = [*self._quick.values()]  # at once, whatever other threads do
+        known = (*self._entries.values(), *[each.entry for each in routes])
         return {id(each): each for each in known}.values()
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:

@@ -134,7 +134,7 @@ class Quick:
 
     def finder(self, structure: Structure) -> Callable[[Any], Found | None] | None:
         """What finds the kind and the buffers of trees of a structure that is known."""
-        listed = chain.from_iterable(self._known.values())
+        listed = chain.from_iterable([*self._known.values()])
         return next((each.look for each in listed if each.structure is structure), None)
 
     def _learned(self, place: int, tree: Any) -> Found | None:

@@ -9,7 +9,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
-from itertools import count, islice
+from itertools import count, islice, starmap
 from operator import is_
 from threading import current_thread, main_thread
 from typing import Any, NamedTuple, overload
@@ -60,9 +60,10 @@ class Arrays(Sequence["Arrays"]):
         chosen = range(len(self.forms))[place]
         if isinstance(chosen, int):
             chosen = range(chosen, chosen + 1)
-        part = core().brimstone_part(self.native, chosen.start, chosen.start + len(chosen))
-        forms = self.forms[chosen.start : chosen.start + len(chosen)]
-        return Arrays(owned(part, bytes_of(forms)), forms)
+        begin, end = chosen.start, chosen.start + len(chosen)
+        forms = self.forms[begin:end]
+        native = owned(bytes_of(forms), core().brimstone_part, self.native, begin, end)
+        return Arrays(native, forms)
 
     def wait(self) -> None:
         """Return when all are computed; an error says why one could not be."""
@@ -132,11 +133,17 @@ def lend(native: Any) -> None:
         raise Donated
 
 
-def owned(native: Any, bytes: int) -> Any:
-    """Arrays that the core made, of so many bytes, dropped when nobody has them any more."""
-    if not native:
+def owned(bytes: int, make: Callable[..., Any], *given: Any) -> Any:
+    """Arrays that the core makes, of so many bytes, dropped when nobody has them any more.
+
+    Python looks at signals behind a call: an interrupt between the one that makes them and the one
+    that gives them an owner would lose them, so both are one.
+    """
+    made = next(map(ffi.gc, starmap(make, (given,)), (dropper(bytes),)))
+    if not made:
+        ffi.gc(made, None)
         raise NoMemory(bytes)
-    return ffi.gc(native, dropper(bytes))
+    return made
 
 
 def dropper(bytes: int) -> Callable[[Any], None]:
@@ -153,21 +160,35 @@ def bytes_of(forms: Iterable[Form]) -> int:
     return sum([form.size for form in forms])
 
 
-def gone() -> list[Any]:
-    """Those that the next call is told of, each told once."""
-    taken: list[Any] = []
+def take_gone(taken: list[Any]) -> None:
+    """Add those that nobody has to a list, of which the core is to be told, each once; the list is
+    the caller's, so that an interrupt does not lose them."""
     try:  # noqa: SIM105 (to suppress it takes as long as all else here)
         taken.extend(islice(_EACH_GONE, len(_GONE)))
     except IndexError:  # another thread is at it, too
         pass
-    return taken
+
+
+def leave_to_next(taken: list[Any]) -> None:
+    """What was taken from those that nobody has, and the core was not told of."""
+    _GONE.extend(taken)
 
 
 def drop_gone() -> None:
     """Drop what nobody has any more."""
-    if _GONE:
-        pieces = gone()
-        core().brimstone_drop_all(pieces, len(pieces))
+    if not _GONE:
+        return
+    taken: list[Any] = []
+    is_told, drop_all = False, core().brimstone_drop_all
+    try:
+        take_gone(taken)
+        number = len(taken)
+        is_told = True
+        drop_all(taken, number)
+    except BaseException:
+        if not is_told:
+            leave_to_next(taken)
+        raise
 
 
 os.register_at_fork(before=drop_gone)  # which waits for all that somebody has
@@ -201,25 +222,29 @@ def _new(shape: tuple[int, ...], storage: Any) -> tuple[Any, Form]:
     """An array in memory of the core."""
     drop_gone()
     form = Form(shape, storage)
-    return owned(core().brimstone_empty(form.size), form.size), form
+    return owned(form.size, core().brimstone_empty, form.size), form
 
 
 def lent(array: Array) -> Arrays:
     """A host array, row-major and aligned, that nobody will change."""
     drop_gone()
     take_back()
-    ticket = next(_TICKETS)
+    ticket, bytes = next(_TICKETS), array.nbytes
     _LENT[ticket] = array
     address = ffi.cast("void *", array.__array_interface__["data"][0])
-    native = core().brimstone_borrow(address, array.nbytes, ticket)
-    return Arrays(owned(native, array.nbytes), (Form(array.shape, array.dtype),))
+    try:
+        native = owned(bytes, core().brimstone_borrow, address, bytes, ticket)
+    except NoMemory:
+        del _LENT[ticket]
+        raise
+    return Arrays(native, (Form(array.shape, array.dtype),))
 
 
 def joined(pieces: Sequence[Arrays]) -> Arrays:
     """All arrays of some pieces, which others hold, too."""
     forms = tuple([form for each in pieces for form in each.forms])
-    native = core().brimstone_join([each.native for each in pieces], len(pieces))
-    return Arrays(owned(native, bytes_of(forms)), forms)
+    natives = [each.native for each in pieces]
+    return Arrays(owned(bytes_of(forms), core().brimstone_join, natives, len(natives)), forms)
 
 
 def take_back() -> None:
@@ -227,9 +252,18 @@ def take_back() -> None:
     if not _returned()[0]:
         return
     tickets: Any = ffi.new("int64_t[]", _AT_ONCE)
-    while found := core().brimstone_returned(tickets, _AT_ONCE):
-        for ticket in tickets[0:found]:
-            _LENT.pop(ticket, None)
+    try:
+        while core().brimstone_returned(tickets, _AT_ONCE):
+            _end_loans(tickets)
+    except BaseException:  # an interrupt, and there may be tickets that nobody has looked at
+        _end_loans(tickets)
+        raise
+
+
+def _end_loans(tickets: Iterable[int]) -> None:
+    """Let go of what has one of these tickets; there may be old ones among them, or none."""
+    for ticket in tickets:
+        _LENT.pop(ticket, None)
 
 
 @cache

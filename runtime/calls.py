@@ -5,24 +5,24 @@ that it makes at once, though they may still have to be computed.
 Never: a plan that goes while the core runs it.
 """
 
-from collections import deque
 from collections.abc import Sequence
-from contextlib import suppress
-from itertools import accumulate
+from functools import partial
+from itertools import accumulate, count
 from typing import Any, NamedTuple
 
 from ..targets.script import Dealer, Form, NoMemory
-from .arrays import Arrays, dropper, gone, lend
-from .native import State, address_of, core, ffi
+from .arrays import Arrays, dropper, leave_to_next, lend, take_gone
+from .native import State, core, ffi
 from .streams import Streams, leave_behind
 
 _DEALT: Any = ffi.typeof("brimstone_arrays *[]")
 """What results are dealt to: to find the type by its name takes longer than to make one."""
 _NONE: Any = ffi.NULL
-_ENDING = deque[Any]()
-"""Programs that nobody can call any more."""
+_NUMBERS = count(1)
+_ENDING: dict[int, Any] = {}
+"""Programs that nobody can call any more, by their numbers."""
 _HELD: dict[int, Any] = {}
-"""What programs need, by their addresses."""
+"""What programs need, by their numbers, until the core has ended them."""
 
 
 class Fresh(NamedTuple):
@@ -68,10 +68,11 @@ class _Program:
         native = core().brimstone_new_program(record)
         if not native:
             raise MemoryError("there is no memory for a program")
-        _HELD[address_of(native)] = record, held
+        number = next(_NUMBERS)
+        _HELD[number] = record, held
         # What is called when it dies has no code of Python: an interrupt that came in it would be
         # lost, and with it what the core still reads.
-        self.native = ffi.gc(native, _ENDING.append)
+        self.native = ffi.gc(native, partial(_ENDING.__setitem__, number))
         self.record, self.streams = record, streams
         self.call = core().brimstone_call
 
@@ -94,11 +95,12 @@ class _Deal:
     the forms of each, and what drops it; and where results were dealt to before, which holds none
     any more."""
 
-    __slots__ = ("counts", "droppers", "forms", "native", "none", "spare")
+    __slots__ = ("counts", "droppers", "forms", "native", "none", "number", "spare")
 
     def __init__(self, counts: tuple[int, ...], results: Sequence[Fresh]) -> None:
+        self.number = len(counts)
         self.counts: Any = ffi.new("int64_t[]", counts)
-        self.native: Any = ffi.new("brimstone_deal *", (self.counts, len(counts)))
+        self.native: Any = ffi.new("brimstone_deal *", (self.counts, self.number))
         ends = zip(counts, accumulate(counts), strict=True)
         parts = [results[end - count : end] for count, end in ends]
         self.forms = [tuple([each.form for each in part]) for part in parts]
@@ -108,57 +110,69 @@ class _Deal:
 
 def _dealer(program: _Program, deal: _Deal) -> Dealer:
     """What a program makes of pieces, dealt; written out, as a call in Python costs as much as a
-    kernel."""
+    kernel.
+
+    Python looks at signals behind a call, so an interrupt may be raised behind each of them. There
+    is none from where it is noted that the core is told to where it is, nor from where the results
+    have owners to where nobody else has them.
+    """
     may_replace = program.record.replaced_count > 0
 
     def dealer(*pieces: Sequence[Any]) -> list[Any]:
-        natives = gone()
-        dropped = len(natives)
+        given: list[Any] = []
         for piece in pieces:
             if type(piece) is Arrays:  # `isinstance` asks an abstract class, which takes long
-                natives.append(piece.native)
+                given.append(piece.native)
             elif len(piece) == 1:
-                natives.append(piece[0].native)
+                given.append(piece[0].native)
             else:
-                natives += [each.native for each in piece]
-        given, stream = len(natives) - dropped, program.streams.own
-        replaces = may_replace and len({*natives}) == len(natives)
+                given += [each.native for each in piece]
+        asked, stream = len(given), program.streams.own
+        replaces = may_replace and len({*given}) == asked  # who is given twice is still read
         try:
             dealt = deal.spare.pop()
         except IndexError:  # at first, and while other threads have them
             dealt = ffi.new(_DEALT, deal.none)
+        is_told = False
+        dropped: list[Any] = []
         try:
+            take_gone(dropped)
+            all_of_them, gone = [*dropped, *given], len(dropped)
+            is_told = True
             state = program.call(
-                stream, program.native, natives, dropped, given, replaces, deal.native, dealt
+                stream, program.native, all_of_them, gone, asked, replaces, deal.native, dealt
             )
             if state != State.READY:
-                program.insist(state, stream, natives[dropped:], (replaces, deal.native, dealt))
+                program.insist(state, stream, given, (replaces, deal.native, dealt))
+            natives = [*map(ffi.gc, dealt, deal.droppers)]
+            dealt[0 : deal.number] = deal.none
         except BaseException as problem:
-            if not isinstance(problem, Exception):  # an interrupt
-                _give_up(dealt)
+            _mend(problem, is_told, dropped, dealt)
             raise
-        made = [*map(Arrays, map(ffi.gc, dealt, deal.droppers), deal.forms)]
-        dealt[0 : len(made)] = deal.none
+        made = [*map(Arrays, natives, deal.forms)]
         deal.spare.append(dealt)
         return made
 
     return dealer
 
 
-def _give_up(dealt: Any) -> None:
-    """Drop what was dealt, which nobody else will ever have."""
-    for part in dealt:
-        core().brimstone_drop(part)
-    leave_behind()
+def _mend(problem: BaseException, is_told: bool, dropped: list[Any], dealt: Any) -> None:
+    """After what went wrong in a call, leave nothing that nobody has."""
+    if not is_told:
+        leave_to_next(dropped)
+    elif not isinstance(problem, Exception):  # an interrupt
+        for part in dealt:
+            core().brimstone_drop(part)
+        leave_behind()
 
 
 def end_programs() -> None:
     """Let go of programs that nobody can call any more, but of those that are still to run."""
-    for _ in range(len(_ENDING)):
-        with suppress(IndexError):  # another thread is at it, too
-            native = _ENDING.popleft()
-            address = address_of(native)
-            held = _HELD.pop(address)
-            if not core().brimstone_end_program(native):
-                _HELD[address] = held
-                _ENDING.append(native)
+    for number in [*_ENDING]:
+        native = _ENDING.pop(number, None)
+        if native is None:  # another thread is at it, too
+            continue
+        if core().brimstone_end_program(native):
+            del _HELD[number]
+        else:
+            _ENDING[number] = native

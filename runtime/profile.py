@@ -42,25 +42,37 @@ class Recording:
         self._start = self._shift = 0
 
     def __enter__(self) -> "Recording":
+        wait_for_all()
         if not _LOCK.acquire(blocking=False):
             raise RuntimeError("a profile is being recorded already")
-        wait_for_all()
+        try:
+            self._begin()
+        except BaseException:
+            _stop()
+            _LOCK.release()
+            raise
+        return self
+
+    def _begin(self) -> None:
         list(_taken())
         NOTES.made.clear()
         self._start, self._shift = core().brimstone_clock(), monotonic_ns()
         NOTES.wanted = True
         core().brimstone_record(1)
-        return self
 
     def __exit__(self, *error: object) -> None:
         try:
             wait_for_all()
         finally:
-            core().brimstone_record(0)
-            NOTES.wanted = False
-            found = [*map(self._event, _taken()), *self._notes()]
-            self.events = sorted(found, key=lambda event: event.begin)
-            _LOCK.release()
+            try:
+                self._end()
+            finally:
+                _LOCK.release()
+
+    def _end(self) -> None:
+        _stop()
+        found = [*map(self._event, _taken()), *self._notes()]
+        self.events = sorted(found, key=lambda event: event.begin)
 
     def _event(self, record: Any) -> Event:
         about = ABOUT.get(record.script)
@@ -74,6 +86,12 @@ class Recording:
     def _notes(self) -> Iterator[Event]:
         for name, lines, begin, end, thread in NOTES.made:
             yield Event(HOST, Said(name, lines, 0), begin - self._shift, end - self._shift, thread)
+
+
+def _stop() -> None:
+    """Take no more notes."""
+    core().brimstone_record(0)
+    NOTES.wanted = False
 
 
 def _taken() -> Iterator[Any]:

@@ -160,7 +160,7 @@ def is_compiled(func: Func, device: Device, own: Collection[Executable]) -> bool
     """Whether there is a step for a general func: for its lines, or among one's own, which may be
     told of by the lines of an earlier call."""
     key = _key_of(Module([func]), device, True)
-    equal = [step for each, step in _STEPS.items() if each[:2] == key[:2]]
+    equal = [step for each, step in [*_STEPS.items()] if each[:2] == key[:2]]
     return key in _STEPS or any([step in own for step in equal])
 
 

@@ -219,7 +219,7 @@ bool deal(brimstone_arrays *arrays, std::span<const int64_t> counts,
     for (size_t i = 0; i < counts.size(); ++i) {
         dealt[i] = new_arrays(counts[i], arrays->stream, true);
         if (dealt[i]) continue;
-        while (i > 0) drop(dealt[--i]);
+        while (i > 0) drop(std::exchange(dealt[--i], nullptr));
         return false;
     }
     Array **next = arrays->items().data();

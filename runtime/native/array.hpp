@@ -63,7 +63,8 @@ bool can_be_taken(const Array &array, const Stream *stream) noexcept;
 Array *take_over(Array &array, void *block, Stream *stream, int64_t as) noexcept;
 // As if it had not been taken, before the array that was made in it goes.
 void untake(Array &taken) noexcept;
-// One more that others see, and whether it was taken before: who takes it meanwhile sees that.
+// One more that others see, and whether it seems to be taken: who takes it meanwhile sees that, and
+// gives it up.
 bool see(Array &array) noexcept;
 
 inline Array *hold(Array *array, int64_t as = HELD) noexcept {
@@ -84,7 +85,7 @@ void *const *are_returned() noexcept;
 struct brimstone_arrays {
     std::atomic<int64_t> holders;
     std::atomic<bool> are_ready;  // if it says so; if not, they may still be
-    std::atomic<bool> are_taken;  // one of them is, whoever asks through these
+    std::atomic<bool> are_taken;  // one of them may be, whoever asks through these
     bool are_seen;
     uint32_t call;  // on that stream, the one that made them; 0 if none did
     int64_t count;
@@ -113,7 +114,7 @@ void drop(brimstone_arrays *arrays) noexcept;
 // Let nobody take them; whether nobody has.
 bool lend(brimstone_arrays *arrays) noexcept;
 // So many to each, in turn, who sees them from then on; who held these holds them no more. False if
-// there is no memory, and then nothing has changed.
+// there is no memory: then nothing has changed, and nothing is dealt.
 bool deal(brimstone_arrays *arrays, std::span<const int64_t> counts,
           brimstone_arrays **dealt) noexcept;
 // Drop them, and see them no more.

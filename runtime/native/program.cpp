@@ -240,8 +240,9 @@ bool Program::prepare(Task &task, Pieces pieces, Stream *stream, bool given_away
     auto address = task.addresses.begin() + 1;
     const auto end = address + plan_.input_count;
     for (brimstone_arrays *piece : pieces) {
-        if (piece->are_taken.load(std::memory_order_acquire)) return false;
-        if (piece->stream != stream && !lend(piece)) return false;
+        // Where one of them seems to be taken, whoever tried to may have given it up.
+        const bool may_be_taken = piece->are_taken.load(std::memory_order_acquire);
+        if ((may_be_taken || piece->stream != stream) && !lend(piece)) return false;
         if (end - address < piece->count) return false;
         address = std::ranges::copy(piece->addresses(), address).out;
     }

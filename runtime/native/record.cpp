@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <mutex>
 #include <new>
@@ -27,7 +28,7 @@ int64_t nanoseconds(Time time) noexcept {
 }
 
 // As Python numbers threads.
-int64_t this_thread() noexcept { return static_cast<int64_t>(pthread_self()); }
+int64_t this_thread() noexcept { return std::bit_cast<int64_t>(pthread_self()); }
 
 }  // namespace
 

@@ -22,18 +22,24 @@ using Number = std::optional<int64_t>;
 constexpr int64_t KIBIBYTE = 1024;
 constexpr std::string_view BLANKS = " \t\n";
 
-// Where a version of control groups lies, its files of the limit and the use, and the words of
-// `memory.stat` for what of the use can be had back.
+// Where a version of control groups lies, its files of the limit and the use, the words of
+// `memory.stat` for what of the use can be had back, and its files of swap. What version 1 says of
+// swap counts the memory too; it is not looked at.
 struct Version {
     const char *folder, *limit, *use;
     std::initializer_list<std::string_view> returnable;
+    const char *swap_limit = nullptr, *swap_use = nullptr;
 };
 const Version OLD = {"sys/fs/cgroup/memory",
                      "memory.limit_in_bytes",
                      "memory.usage_in_bytes",
                      {"total_inactive_file", "total_active_file"}};
-const Version NEW = {
-    "sys/fs/cgroup", "memory.max", "memory.current", {"inactive_file", "active_file"}};
+const Version NEW = {"sys/fs/cgroup",
+                     "memory.max",
+                     "memory.current",
+                     {"inactive_file", "active_file"},
+                     "memory.swap.max",
+                     "memory.swap.current"};
 
 // What a file says; nothing if nobody can read it. Streams of C++ are not used: a library that has
 // their code in it, as some compilers link it, shares some of their variables with others that have
@@ -80,7 +86,15 @@ void look_at_machine(Room &room, const Path &root) {
     room = {*left * KIBIBYTE, *total * KIBIBYTE, swap * KIBIBYTE};
 }
 
+void look_at_swap(Room &room, const Path &group, const Version &version) {
+    if (!version.swap_limit) return;
+    const Number limit = number_in(text_of(group / version.swap_limit));
+    const Number use = number_in(text_of(group / version.swap_use));
+    if (limit && use) room.swap = std::min(room.swap, std::max<int64_t>(*limit - *use, 0));
+}
+
 void look_at_group(Room &room, const Path &group, const Version &version) {
+    look_at_swap(room, group, version);
     const Number limit = number_in(text_of(group / version.limit));
     const Number use = number_in(text_of(group / version.use));
     if (!limit || !use) return;

@@ -33,9 +33,12 @@ bool act(Pool &pool, const brimstone_action &action, const brimstone_launch *lau
         case BRIMSTONE_SHARE: return run(&pool, {launches + action.first, count}, slots);
         case BRIMSTONE_ALONE: return run(nullptr, {launches + action.first, count}, slots);
         case BRIMSTONE_COPY: std::memcpy(pointer(own[0]), pointer(own[1]), count); return true;
-        case BRIMSTONE_INSIDE:
-            failure.place = first_outside(own, action.count, failure.index);
-            return failure.place < 0;
+        case BRIMSTONE_INSIDE: {
+            const int64_t place = first_outside(own, action.count, failure.index);
+            if (place < 0) return true;
+            failure.place = place;
+            return false;
+        }
         case BRIMSTONE_STORE: std::memcpy(pointer(own[0]), own + 1, count); return true;
     }
     fill(static_cast<char *>(pointer(own[0])), own + 1, static_cast<size_t>(action.size), count);

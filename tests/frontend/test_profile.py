@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import brimstone as bs
+from brimstone.runtime import profile as recording
 
 
 @pytest.fixture(autouse=True)
@@ -99,6 +100,25 @@ def test_an_error_ends_it_well() -> None:
     assert profile.rows()
     with bs.profile():
         pass
+
+
+@pytest.mark.parametrize("name", ["wait_for_all", "_taken"])
+def test_an_interrupt_leaves_it_to_others(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it begins, or as it ends, it waits for what was asked for before."""
+
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(recording, name, interrupted)
+        with pytest.raises(KeyboardInterrupt), bs.profile():
+            pass
+    with pytest.raises(KeyboardInterrupt), bs.profile():
+        monkeypatch.setattr(recording, name, interrupted)
+    monkeypatch.undo()
+    with bs.profile() as profile:
+        bs.sync(bs.ones((10,)) + 2)
+    assert profile.rows()
 
 
 def test_functions_that_are_gone() -> None:

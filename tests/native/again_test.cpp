@@ -67,10 +67,31 @@ void test_what_is_spare_is_not_lost() {
     {
         Program program(adding.plan);
         brimstone_arrays *spare = call(stream, program, zeros()), *given = zeros();
+        std::atomic<Use> &use = given->items()[0]->use;
         given->are_taken = true;
+        use = Use::TAKEN;
         check(!program.call({&given, 1}, &stream, false, spare));
+        use = Use::FREE;
         given->are_taken = false;
         leave(given);
+        settle(program);
+    }
+    check(blocks().statistics().in_use == before);
+    close_stream(&stream);
+}
+
+// Who sees an array while somebody else tries to take it notes that it is taken, though that one
+// gives it up, as it is seen.
+void test_what_was_nearly_taken_can_be_used() {
+    Pool pool(2);
+    Stream &stream = *open_stream(pool);
+    const Adding adding(1, 0, LITTLE);
+    const size_t before = blocks().statistics().in_use;
+    {
+        Program program(adding.plan);
+        brimstone_arrays *given = all_of(5);
+        given->are_taken = true;
+        check(number(call(stream, program, given)) == 6);
         settle(program);
     }
     check(blocks().statistics().in_use == before);
@@ -114,6 +135,7 @@ int main() {
     using namespace brimstone;
     test_results_are_used_again();
     test_what_is_spare_is_not_lost();
+    test_what_was_nearly_taken_can_be_used();
     test_threads_let_go_of_what_is_used_again();
     return exit_status();
 }

@@ -62,6 +62,21 @@ void test_groups() {
     check(folder.look().left == 0);
 }
 
+void test_swap_of_groups() {
+    const Folder folder;
+    folder.write("proc/meminfo", "MemTotal:  9000 kB\nMemAvailable: 8192 kB\nSwapFree: 4096 kB\n");
+    folder.write("proc/self/cgroup", "0::/outer/inner\n");
+    check(folder.look().swap == 4 * MIB);
+    folder.write("sys/fs/cgroup/outer/inner/memory.swap.max", "max\n");
+    folder.write("sys/fs/cgroup/outer/inner/memory.swap.current", "0\n");
+    check(folder.look().swap == 4 * MIB);
+    folder.write("sys/fs/cgroup/outer/memory.swap.max", "3145728\n");
+    folder.write("sys/fs/cgroup/outer/memory.swap.current", "1048576\n");
+    check(folder.look().swap == 2 * MIB && folder.look().most() == 10 * MIB);
+    folder.write("sys/fs/cgroup/outer/memory.swap.max", "0\n");
+    check(folder.look().swap == 0);
+}
+
 int looks = 0;
 int64_t left = 0;
 
@@ -104,6 +119,7 @@ int main() {
     test_nothing_is_said();
     test_the_machine();
     test_groups();
+    test_swap_of_groups();
     test_blocks_that_are_not_there();
     test_a_look_is_good_for_many_blocks();
     return exit_status();

@@ -1,15 +1,20 @@
 """Ctrl-C in a call, and where somebody reads: what each leaves behind."""
 
 import gc
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
+from itertools import count
 from typing import Any
 
+import numpy as np
 import pytest
 
 import brimstone as bs
-from brimstone.runtime import arrays
-from brimstone.runtime.arrays import use
+from brimstone.runtime import arrays, calls
+from brimstone.runtime.arrays import drop_gone, use
 from brimstone.runtime.native import core, ffi
+
+RUNTIME = {calls.__file__, arrays.__file__}
 
 
 @pytest.fixture(autouse=True)
@@ -42,25 +47,136 @@ def test_what_an_interrupted_call_has_made_is_dropped() -> None:
     assert use().used <= before
 
 
+class _Core:
+    """The native core, but for what a test has of its own."""
+
+    def __init__(self, **own: Any) -> None:
+        self.__dict__.update(own)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(core(), name)
+
+
+def interrupted(work: Callable[[], Any], times: int) -> bool:
+    """Whether somebody interrupts the work, where Python has looked at signals so many times in the
+    runtime: as functions begin, and behind calls."""
+
+    def see(frame: Any, event: str, given: Any) -> None:
+        nonlocal times
+        if event in ("call", "c_return") and frame.f_code.co_filename in RUNTIME:
+            times -= 1
+            if times < 0:
+                sys.setprofile(None)
+                raise KeyboardInterrupt
+
+    sys.setprofile(see)
+    try:
+        work()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.setprofile(None)
+    return False
+
+
+@pytest.mark.parametrize("donated", [(), (0,)])
+def test_no_interrupt_in_a_call_loses_memory(donated: tuple[int, ...]) -> None:
+    @bs.jit(donate=donated)
+    def step(x: bs.Tensor) -> list[bs.Tensor]:
+        return [x + 1, x * 2, x - 3]
+
+    for _ in range(20):  # until calls go the direct way
+        bs.sync(*step(bs.ones((1 << 14,)).sync()))
+    for times in count():
+        gc.collect()
+        before = use().used
+        bs.sync(*step(bs.ones((1 << 14,)).sync()))  # of which the next call is told
+        x = bs.ones((1 << 14,)).sync()
+        is_over = not interrupted(lambda x=x: step(x), times)
+        del x
+        gc.collect()
+        assert use().used <= before
+        if is_over:
+            break
+    assert times > 5
+    assert step(bs.ones((1 << 14,)))[1][0].item() == 2
+
+
+def test_no_interrupt_loses_what_is_to_be_dropped() -> None:
+    for times in count():
+        before = use().used
+        made = [bs.ones((n,)).sync() for n in range(1, 5)]
+        del made
+        is_over = not interrupted(drop_gone, times)
+        assert use().used <= before
+        if is_over:
+            break
+    assert times > 0
+
+
+def test_what_is_made_as_an_interrupt_comes_is_dropped() -> None:
+    """A native call may take long: what it gives back must have an owner before Python looks."""
+    before = use().used
+    for times in range(20):
+        interrupted(lambda: arrays.empty((1 << 14,), np.dtype(np.float32)), times)
+        interrupted(lambda: arrays.copied(np.ones(1 << 14), np.dtype(np.float32)), times)
+    assert use().used <= before
+
+
+def test_an_interrupt_does_not_keep_what_was_lent(monkeypatch: pytest.MonkeyPatch) -> None:
+    def returned(tickets: Any, most: int) -> int:
+        core().brimstone_returned(tickets, most)
+        raise KeyboardInterrupt
+
+    arrays.take_back()
+    before = len(arrays._LENT)
+    lent = [arrays.lent(np.ones(100)) for _ in range(10)]
+    assert len(arrays._LENT) == before + 10
+    del lent
+    drop_gone()
+    with monkeypatch.context() as patch:
+        patch.setattr(arrays, "core", lambda: _Core(brimstone_returned=returned))
+        with pytest.raises(KeyboardInterrupt):
+            arrays.take_back()
+    arrays.take_back()
+    assert len(arrays._LENT) == before
+
+
+def test_what_cannot_be_lent_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = len(arrays._LENT)
+    with monkeypatch.context() as patch:
+        patch.setattr(arrays, "core", lambda: _Core(brimstone_borrow=lambda *given: ffi.NULL))
+        with pytest.raises(MemoryError):
+            arrays.lent(np.ones(100))
+    assert len(arrays._LENT) == before
+
+
+def test_an_interrupt_ends_no_program_that_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ended(native: Any) -> int:
+        raise KeyboardInterrupt  # behind a call which said that it still runs
+
+    with monkeypatch.context() as patch:
+        patch.setattr(calls, "_HELD", {1: "the machine code of a program"})
+        patch.setattr(calls, "_ENDING", {1: "the program"})
+        patch.setattr(calls, "core", lambda: _Core(brimstone_end_program=ended))
+        with pytest.raises(KeyboardInterrupt):
+            calls.end_programs()
+        assert calls._HELD == {1: "the machine code of a program"}
+
+
 def test_an_interrupt_between_two_waits_leaves_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who reads what takes long waits for a while, and again; what he asks for after an interrupt
     must not stand behind it."""
 
-    class Interrupted:
-        def __getattr__(self, name: str) -> Any:
-            return getattr(core(), name)
+    def interrupted(native: Any) -> int:
+        raise KeyboardInterrupt
 
-        def brimstone_read(self, native: Any) -> Any:
-            return ffi.NULL
-
-        def brimstone_lend(self, native: Any) -> int:
-            raise KeyboardInterrupt
-
+    reading = _Core(brimstone_read=lambda native: ffi.NULL, brimstone_lend=interrupted)
     left: list[bool] = []
     x = bs.ones((8, 8)).sync()
     with monkeypatch.context() as patch:
         patch.setattr(arrays, "peek", lambda: lambda address: None)
-        patch.setattr(arrays, "core", Interrupted)
+        patch.setattr(arrays, "core", lambda: reading)
         patch.setattr(arrays, "leave_behind", lambda: left.append(True))
         with pytest.raises(KeyboardInterrupt):
             x.numpy()
