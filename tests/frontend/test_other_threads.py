@@ -1,0 +1,46 @@
+"""Tables that all threads share, and that another one adds to while this one looks through them."""
+
+from typing import Any
+
+import pytest
+
+from brimstone.frontend.arguments import Roles
+from brimstone.frontend.quick import Quick
+from brimstone.frontend.tree import LEAF
+from brimstone.runtime import steps
+
+
+class Adding:
+    """A part of a table, which gets an entry whenever somebody looks at this."""
+
+    def __init__(self, table: dict[Any, Any]) -> None:
+        self.table = table
+
+    def add(self) -> None:
+        self.table[len(self.table) + 1] = ()
+
+    @property
+    def structure(self) -> None:
+        self.add()
+
+    def __getitem__(self, place: slice) -> None:
+        self.add()
+
+
+def test_whether_there_is_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    table: dict[Any, Any] = {}
+    table |= {Adding(table): None, ("cpu", "of another", ()): None}
+    monkeypatch.setattr(steps, "_STEPS", table)
+    monkeypatch.setattr(steps, "Module", lambda funcs: funcs)
+    monkeypatch.setattr(steps, "_key_of", lambda *given: ("cpu", "", ()))
+    func: Any = None
+    assert not steps.is_compiled(func, func, ())
+    assert len(table) == 3
+
+
+def test_what_finds_a_tree() -> None:
+    quick = Quick(Roles(abs, (), (), {}))
+    table: dict[Any, Any] = quick._known
+    table |= {1: (Adding(table),), 2: (Adding(table),)}
+    assert quick.finder(LEAF) is None
+    assert len(table) == 4
