@@ -2,7 +2,7 @@
 
 Comes in: the record of a plan. Goes out: a `Call`, which hands arrays to the core and has those
 that it makes at once, though they may still have to be computed.
-Never: a plan that goes while the core runs it.
+Never: a plan that goes while the core runs it; what the core made and nobody has.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ _HELD: dict[int, Any] = {}
 
 
 class Fresh(NamedTuple):
-    """A result: its form, and how many bytes of it are new memory."""
+    """A result: its form, and how many bytes of memory it may be the first to have."""
 
     form: Form
     bytes: int

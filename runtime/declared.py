@@ -1,6 +1,6 @@
 """What `native/brimstone.h` declares, in the form that cffi loads without parsing it.
 
-`python -m kit.declared`, in the folder `tests`, writes this file; the header's hash: 37d2413b4d3acb95.
+`python -m kit.declared`, in the folder `tests`, writes this file; the header's hash: 4fca43650ceff44e.
 """
 
 import _cffi_backend

@@ -1,7 +1,8 @@
 """The streams of this process's threads: what each asked for, done in order.
 
 Comes in: threads of the native core. Goes out: for each Python thread a stream of its own.
-Never: work that is lost: what a stream was asked for is done even when its thread has ended.
+Never: work that is lost: what a stream was asked for is done even when its thread has ended, as
+long as somebody holds a result.
 """
 
 from threading import local
@@ -20,7 +21,7 @@ class Streams(local):
         _ALL.add(self)
 
     def renew(self) -> None:
-        """Go on with another stream; the one that this thread had does what it was asked for."""
+        """Go on with another stream; the one that this thread had does what is still wanted."""
         native = core().brimstone_open_stream(self._threads)
         if not native:
             raise MemoryError("there is no memory for a thread's stream")

@@ -1,7 +1,7 @@
 /* The native core, as C programs and Python see it.
  *
- * Python reads this very file: `runtime/native.py` drops the lines that start with `#` and the word
- * BRIMSTONE_API, and what is left must be plain C declarations.
+ * Python knows it as `runtime/declared.py`, which is made of this very file: without the lines that
+ * start with `#` and the word BRIMSTONE_API, what is left must be plain C declarations.
  */
 #ifndef BRIMSTONE_H
 #define BRIMSTONE_H
@@ -138,7 +138,7 @@ typedef struct brimstone_failure {
 } brimstone_failure;
 
 /* Do the actions of a script from number `begin` on, on memory at these addresses; the slots are
- * the caller's own. The number of the action to go on with: after some ten milliseconds there may
+ * the caller's own. The number of the action to go on with: after some 20 milliseconds there may
  * be more to do, so that the caller can look whether somebody wants an end. It is -1 where one
  * could not be done, and then `failure` is set. */
 BRIMSTONE_API int64_t brimstone_run(brimstone_threads *threads, const brimstone_script *script,
@@ -184,7 +184,7 @@ BRIMSTONE_API int32_t brimstone_lend(brimstone_arrays *arrays);
 /* Where the memory of an array begins. */
 BRIMSTONE_API void *brimstone_address(brimstone_arrays *arrays, int64_t index);
 
-/* Wait until all are computed, for some ten milliseconds at most; what became of them. If they are
+/* Wait until all are computed, for some 20 milliseconds at most; what became of them. If they are
  * stopped, they never will be. */
 enum brimstone_state {
     BRIMSTONE_PENDING,
@@ -194,8 +194,8 @@ enum brimstone_state {
 };
 BRIMSTONE_API int32_t brimstone_wait(brimstone_arrays *arrays);
 
-/* Let it be read: all three of these for what is alone. Where it begins; NULL if it is not there, not
- * computed yet, or cannot be. */
+/* For one array that is alone: lend it, wait, and where it begins; NULL if it is not there any more,
+ * not computed yet, or cannot be. */
 BRIMSTONE_API void *brimstone_read(brimstone_arrays *arrays);
 
 /* The same for those who may not wait: NULL if it is not computed yet, too. It waits for no lock. */
@@ -249,12 +249,13 @@ BRIMSTONE_API brimstone_program *brimstone_new_program(const brimstone_plan *pla
 /* Whether the program is no more; if not, since it is still to run, ask again later. */
 BRIMSTONE_API int32_t brimstone_end_program(brimstone_program *program);
 
-/* What a thread asks for, in order. Who has no more to ask for lets go of it; that is done. */
+/* What a thread asks for, in order. Who has no more to ask for lets go of it: what he asked for is
+ * done as long as somebody holds a result. */
 typedef struct brimstone_stream brimstone_stream;
 BRIMSTONE_API brimstone_stream *brimstone_open_stream(brimstone_threads *threads);
 BRIMSTONE_API void brimstone_close_stream(brimstone_stream *stream);
 
-/* Wait, for some ten milliseconds at most, until little enough is still to do that a stream takes a
+/* Wait, for some 20 milliseconds at most, until little enough is still to do that a stream takes a
  * program, too; whether it does, or nobody runs anything any more. */
 BRIMSTONE_API int32_t brimstone_admit(brimstone_stream *stream, brimstone_program *program);
 
@@ -268,14 +269,16 @@ typedef struct brimstone_deal {
  * `piece_count` in order, after all it was given before. What it makes may be where results of an
  * earlier call were that are dropped so. Arrays that it replaces are made in their memory, if they
  * are `given_away` and nobody else can see them. What it makes, perhaps later, is dealt. Whether
- * that is so: BRIMSTONE_READY; BRIMSTONE_PENDING while the stream admits no program, after a wait;
- * BRIMSTONE_NO_MEMORY if there is none, or if an array has been replaced before. */
+ * that is so: BRIMSTONE_READY; BRIMSTONE_PENDING while the stream admits no program, and the first
+ * pieces are gone all the same; BRIMSTONE_NO_MEMORY if there is none, if an array has been replaced
+ * before, or they are not as many as the plan says. Where there is none for what is dealt, arrays may
+ * be replaced by then. */
 BRIMSTONE_API int32_t brimstone_call(brimstone_stream *stream, brimstone_program *program,
                                      brimstone_arrays *const *pieces, int64_t gone_count,
                                      int64_t piece_count, int32_t given_away,
                                      const brimstone_deal *deal, brimstone_arrays **dealt);
 
-/* Wait until nothing is left to do, for some ten milliseconds at most; whether nothing is, or
+/* Wait until nothing is left to do, for some 20 milliseconds at most; whether nothing is, or
  * nobody runs anything any more. */
 BRIMSTONE_API int32_t brimstone_idle(brimstone_stream *stream);
 

@@ -76,7 +76,7 @@ bool are_there(brimstone_arrays *arrays) {
     return true;
 }
 
-// Wait until all are computed, for some ten milliseconds at most; what became of them.
+// Wait until all are computed, for some 20 milliseconds each; what became of them.
 int32_t wait(brimstone_arrays *arrays) {
     if (are_there(arrays)) return BRIMSTONE_READY;
     for (Array *array : arrays->items()) {

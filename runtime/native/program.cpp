@@ -185,7 +185,7 @@ void Task::settle(State state) noexcept {
 Program::Program(const brimstone_plan &plan)
     : plan_(plan),
       number_(++programs),
-      bytes_(std::accumulate(plan.made, plan.made + plan.made_count, plan.arena)),
+      bytes_(std::accumulate(plan.made, plan.made + plan.made_count, int64_t{0})),
       makes_results_(makes_results(plan)) {}
 
 Program::~Program() {

@@ -69,7 +69,7 @@ class Program {
     Program &operator=(const Program &) = delete;
 
     const brimstone_plan &plan() const noexcept { return plan_; }
-    // What the arrays of one task take.
+    // What the results of one task take; tasks that wait share an arena.
     int64_t bytes() const noexcept { return bytes_; }
 
     // A null pointer, if there is no memory, and then all is as it was. What is replaced is

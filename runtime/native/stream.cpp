@@ -251,7 +251,7 @@ void Stream::finish(Lock &lock, Task &task) noexcept {
     if (waiting_ > 0) changed_.notify_all();
 }
 
-// Before anybody can know that it is done.
+// Before the stream has less to do: who waits for all finds it written down.
 void Stream::note(Task &task) noexcept {
     if (recording() && task.asked != Time())
         Notes().note_since(task.asked, task.program.plan().script.number, CALL);

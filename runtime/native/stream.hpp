@@ -1,7 +1,7 @@
 // Streams: what one thread asks for, done in order, while that thread goes on.
 //
 // Comes in: tasks. Goes out: tasks that are done, one after the other.
-// Never: two tasks of a stream at once; a task that waits while nobody is about to run it.
+// Never: two tasks of a stream at once; a task that is forgotten, if anybody wants what it makes.
 //
 // Little work is done at once by who asks for it. For more, a stream has a runner, a thread that
 // sleeps while there is nothing to do. Who waits for an array runs what is before it himself,
