@@ -13,15 +13,16 @@ std::atomic<bool> stopped = false;
 thread_local bool goes_on = false;
 
 // Memory that a kernel uses while it runs.
-class Room {
+class Scratch {
   public:
-    explicit Room(int64_t bytes) noexcept
+    explicit Scratch(int64_t bytes) noexcept
         : bytes_(static_cast<size_t>(bytes)), memory_(static_cast<char *>(blocks().take(bytes_))) {}
-    ~Room() { blocks().give(memory_, bytes_); }
-    Room(const Room &) = delete;
-    Room &operator=(const Room &) = delete;
+    ~Scratch() { blocks().give(memory_, bytes_); }
+    Scratch(const Scratch &) = delete;
+    Scratch &operator=(const Scratch &) = delete;
 
-    char *memory() const noexcept { return memory_; }
+    // A null pointer, if there is none.
+    char *begin() const noexcept { return memory_; }
 
   private:
     const size_t bytes_;
@@ -51,15 +52,15 @@ Range programs(const brimstone_launch &launch, int64_t chunk) noexcept {
 
 // Runs a chunk with memory of its own, behind which lie slots that say where it is; false if there
 // is none.
-bool run_with_room(const brimstone_launch &launch, const uint64_t *slots,
-                   const Range &range) noexcept {
+bool run_with_scratch(const brimstone_launch &launch, const uint64_t *slots,
+                      const Range &range) noexcept {
     const int64_t slot_count = launch.slot_count + launch.scratch_count;
-    const Room room(launch.room + slot_count * static_cast<int64_t>(sizeof *slots));
-    if (!room.memory()) return false;
-    auto *own = reinterpret_cast<uint64_t *>(room.memory() + launch.room);
+    const Scratch memory(launch.room + slot_count * static_cast<int64_t>(sizeof *slots));
+    if (!memory.begin()) return false;
+    auto *own = reinterpret_cast<uint64_t *>(memory.begin() + launch.room);
     uint64_t *scratch = std::copy_n(slots, launch.slot_count, own);
     for (int64_t i = 0; i < launch.scratch_count; ++i)
-        scratch[i] = reinterpret_cast<uint64_t>(room.memory() + launch.scratch_offsets[i]);
+        scratch[i] = reinterpret_cast<uint64_t>(memory.begin() + launch.scratch_offsets[i]);
     launch.code(own, launch.grid, range.data());
     return true;
 }
@@ -70,7 +71,7 @@ void run_chunk(Job &job, const brimstone_launch &launch, int64_t chunk) noexcept
     const Range range = programs(launch, chunk);
     if (launch.scratch_count == 0)
         launch.code(slots, launch.grid, range.data());
-    else if (!run_with_room(launch, slots, range))
+    else if (!run_with_scratch(launch, slots, range))
         job.failed = true;
 }
 

@@ -295,7 +295,7 @@ brimstone_arrays *Program::new_results(Stream *stream) const noexcept {
 bool Program::make_and_take(Task &task, Pieces pieces, Stream *stream, bool given_away) {
     const size_t count = size(plan_.made_count);
     task.made.assign(count + size(plan_.replaced_count), nullptr);
-    task.taken.assign(task.made.size(), false);
+    task.are_results.assign(task.made.size(), false);
     task.copies.reserve(size(plan_.replaced_count));
     const std::span made = std::span(task.made).first(count);
     if (!make({plan_.made, count}, stream, made, SEEN)) return false;
@@ -357,8 +357,8 @@ bool Program::take_results(Task &task, Pieces pieces, Stream *stream) noexcept {
         if (enough) task.results->put(size(i), array);
     }
     if (!enough) untake_all(task, pieces);
-    for (size_t i = 0; i < task.taken.size(); ++i)
-        if (!task.taken[i]) drop({&task.made[i], 1}, SEEN);
+    for (size_t i = 0; i < task.are_results.size(); ++i)
+        if (!task.are_results[i]) drop({&task.made[i], 1}, SEEN);
     if (!enough) drop(std::exchange(task.results, nullptr));
     return enough;
 }
@@ -370,8 +370,8 @@ Array *Program::result(Task &task, Pieces pieces, const brimstone_result &result
         number < 0 ? given(pieces, size(result.address - 1)).first : task.made[size(number)];
     if (!result.whole) return part_of(*array, result.offset, size(result.bytes), stream, SEEN);
     if (number < 0) task.results->stream = nullptr;
-    if (number < 0 || task.taken[size(number)]) return hold(array, SEEN);
-    task.taken[size(number)] = true;
+    if (number < 0 || task.are_results[size(number)]) return hold(array, SEEN);
+    task.are_results[size(number)] = true;
     return array;
 }
 
