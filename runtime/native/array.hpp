@@ -25,7 +25,15 @@ enum class Use : int8_t { FREE, LENT, TAKEN, HANDED_ON };
 
 using Failure = brimstone_failure;
 
-// What a holder counts as: one; and one through whom others see the array as so many more.
+// Who holds an array, what he counts as, and until when:
+//
+//   a bundle that the user of the core has   SEEN  he leaves it; HELD, if a task still has the bundle
+//   a bundle that only tasks have            HELD  the last of them ends
+//   an array in its memory: a part of it,    HELD  that array goes, or hands the hold on to one that
+//   or one that has taken its place                takes its place
+//
+// So `holders` is `held + seen * 2^32`, with `seen <= held`. Who gives away the one bundle through
+// which an array is seen lets it be taken, whoever else holds it: they were asked before.
 constexpr int64_t HELD = 1;
 constexpr int64_t SEEN = HELD + (int64_t{1} << 32);
 
