@@ -20,6 +20,7 @@ from ..ir.locations import UNKNOWN, Location
 from ..ir.payloads import Array as HostArray
 from ..runtime.device import Device, current_device, wait_for_all
 from ..runtime.steps import Plan
+from ..runtime.streams import INTERRUPTIBLE
 from ..targets.script import Donated
 from .cuts import cut
 from .errors import (
@@ -66,7 +67,7 @@ def force(*wanted: Node, recompute: bool = False) -> None:
     groups: dict[Device, list[Node]] = {}
     for node in together:
         groups.setdefault(node.device or current_device(), []).append(node)
-    with untraced():
+    with untraced(), INTERRUPTIBLE:
         for device, nodes in groups.items():
             _compute_most(nodes, missing, device, recompute)
 
@@ -74,9 +75,15 @@ def force(*wanted: Node, recompute: bool = False) -> None:
 def _compute_most(
     together: list[Node], wanted: Sequence[Node], device: Device, recompute: bool
 ) -> None:
-    """Compute nodes together; where that fails, those that are wanted on their own."""
+    """Compute nodes together; where that fails, those that are wanted on their own; and where an
+    input has failed before, or another thread has it computed, each of them on its own: who needs
+    it fails, or waits, and nobody else."""
     try:
-        _compute(together, device, recompute)
+        _compute(together, device, recompute, apart=len(together) > 1)
+    except _Unsound:
+        for node in together:
+            if node in wanted and node.buffer is None:
+                _compute([node], device, recompute)
     except (DeadTensorError, DifferentiationError, OperationFailed, OutOfMemory, PlaceError):
         alone = [node for node in together if node in wanted]
         if len(alone) == len(together):
@@ -105,16 +112,21 @@ def sync(*tensors: Any) -> None:
             wait_for(node)
 
 
-def _compute(nodes: Sequence[Node], device: Device, recompute: bool) -> None:
-    """Compute nodes: as one step where that is compiled, else in pieces that are, then the rest."""
+class _Unsound(Exception):
+    """An input of a step has failed before, and all its results would; or may take long."""
+
+
+def _compute(nodes: Sequence[Node], device: Device, recompute: bool, apart: bool = False) -> None:
+    """Compute nodes: as one step where that is compiled, else in pieces that are, then the rest;
+    `apart` from what has failed before, or may take long."""
     pieces = _compiled(nodes, device, recompute)
     while pieces:  # each is let go when it is done, with the nodes that nobody reads any more
-        _run_piece(pieces.popleft())
+        _run_piece(pieces.popleft(), apart)
     rest = [node for node in nodes if node.buffer is None]
     if rest:
         piece = make(rest, device, recompute)
         COMPILED.add(piece.step)
-        _run_piece(piece)
+        _run_piece(piece, apart)
 
 
 def _compiled(nodes: Sequence[Node], device: Device, recompute: bool) -> deque[Piece]:
@@ -126,10 +138,12 @@ def _compiled(nodes: Sequence[Node], device: Device, recompute: bool) -> deque[P
         return cut(recording, device, recompute) if whole is None else deque([whole])
 
 
-def _run_piece(piece: Piece) -> None:
+def _run_piece(piece: Piece, apart: bool) -> None:
     recording, step, places = piece
     with GATHERING:
         inputs = [buffer_of(node) for node in recording.inputs]
+    if apart and not step.device.target.are_sound(inputs):
+        raise _Unsound
     buffers = run(recording, step.plan, step.device, inputs)
     tracked = any([node.tracked for node in places])
     segment = segment_of(recording, step, buffers) if tracked else None
@@ -237,7 +251,8 @@ def number_of(node: Node) -> Any:
 def _refuse_reading(node: Node, problem: Exception) -> NoReturn:
     """Say why a node cannot be read; an error names the type and the line of its tensor."""
     if isinstance(problem, IRError):
-        raise step_failure(problem, None) from None
+        error = step_failure(problem, None)
+        raise error from error.__cause__
     if isinstance(problem, MemoryError):
         raise out_of_memory(problem, "read", node.type, node.location) from None
     _refuse_donated("read")
@@ -257,7 +272,8 @@ def _wait(
     try:
         device.target.wait(buffers)
     except IRError as problem:
-        raise step_failure(problem, None) from None
+        error = step_failure(problem, None)
+        raise error from error.__cause__
     except MemoryError as problem:
         raise out_of_memory(problem, "sync", type_, location) from None
 

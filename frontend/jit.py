@@ -14,6 +14,7 @@ from typing import Any
 
 from ..runtime.device import Device, current_device
 from ..runtime.steps import Plan, plan
+from ..runtime.streams import INTERRUPTIBLE
 from ..targets import Memory
 from .arguments import Arguments, Roles, Some, device_of
 from .bounds import Bounds
@@ -172,6 +173,11 @@ class Jitted:
         return handed_on(made, args, kwargs)
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        with INTERRUPTIBLE:
+            return self._taken_apart(args, kwargs)
+
+    def _taken_apart(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The call of which nothing is known, or whose arguments must be taken apart."""
         given = self.roles.arguments(args, kwargs)
         if _are_recorded(given.nodes):
             return self._record(self._traced(given), given, args, kwargs)

@@ -14,8 +14,9 @@ from ..ir.tensor import Constant
 from .ready import Step
 from .recording import GATHERING
 
-ENTRIES_AT_MOST = 1 << 18
-"""How many entries all steps in the tree may have together; the oldest steps go first."""
+ENTRIES_AT_MOST = 1 << 16
+"""How many entries all steps in the tree may have together, of some 2 KiB each; the oldest steps go
+first. Each number of Python's that is recorded makes another step."""
 
 
 class Place:

@@ -16,10 +16,11 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
+from ..ir.errors import IRError
 from ..ir.payloads import Array
 from ..targets.script import Donated, Form, NoMemory
 from .native import State, address_of, core, ffi, peek
-from .scripts import error_of, stopped
+from .scripts import error_of, raised, stopped
 from .streams import leave_behind
 
 _LENT: dict[int, Array] = {}
@@ -238,6 +239,17 @@ def lent(array: Array) -> Arrays:
         del _LENT[ticket]
         raise
     return Arrays(native, (Form(array.shape, array.dtype),))
+
+
+def failed(form: Form, error: IRError) -> Arrays:
+    """An array that could not be computed, for which there is an error."""
+    return Arrays(owned(form.size, core().brimstone_failed, form.size, raised(error)), (form,))
+
+
+def are_sound(stream: Any, pieces: Sequence[Arrays]) -> bool:
+    """Whether all are computed, or are to be on a stream; nobody is waited for."""
+    natives = [each.native for each in pieces]
+    return bool(core().brimstone_are_sound(stream, natives, len(natives)))
 
 
 def joined(pieces: Sequence[Arrays]) -> Arrays:

@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
 
+from ..ir.errors import IRError
 from ..ir.payloads import Array
 from ..targets.cores import usable_cores
-from ..targets.script import Plan, Script
+from ..targets.script import Form, Plan, Script
 from ..targets.tape import Tape
 from . import arrays, memory
 from .calls import Call
@@ -80,6 +81,15 @@ class Host:
     def lent(self, array: Array) -> arrays.Arrays:
         """A host array, row-major and aligned, that nobody will change."""
         return arrays.lent(array)
+
+    def failed(self, form: Form, error: IRError) -> arrays.Arrays:
+        """An array that could not be computed, for which there is an error."""
+        return arrays.failed(form, error)
+
+    def are_sound(self, pieces: Sequence[Any]) -> bool:
+        """Whether all are computed, or are to be in turn with what this thread asks for: none has
+        failed, as far as is known, or is another thread's. Nobody is waited for."""
+        return arrays.are_sound(self._streams.own, pieces)
 
     def joined(self, pieces: Sequence[Any]) -> arrays.Arrays:
         """All arrays of some pieces, held together."""

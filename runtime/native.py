@@ -36,8 +36,9 @@ class State:
     PENDING, READY, FAILED, STOPPED = range(4)
 
 
-ENDED = -2
-"""Why something could not be done, as `brimstone_reason` says it: the process came to its end."""
+ENDED, RAISED = -2, -3
+"""Why something could not be done, as `brimstone_reason` says it: the process came to its end, or
+Python had a part in it and raised an error."""
 
 
 class Core(Protocol):
@@ -86,6 +87,12 @@ class Core(Protocol):
     def brimstone_read(self, arrays: FFI.CData) -> FFI.CData: ...
 
     def brimstone_why(self, arrays: FFI.CData) -> FFI.CData: ...
+
+    def brimstone_failed(self, bytes: int, script: int) -> FFI.CData: ...
+
+    def brimstone_are_sound(
+        self, stream: FFI.CData, pieces: Sequence[FFI.CData], count: int
+    ) -> int: ...
 
     def brimstone_new_program(self, plan: FFI.CData) -> FFI.CData: ...
 

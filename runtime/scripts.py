@@ -4,16 +4,18 @@ Comes in: a `Script`. Goes out: its records, and what does it with some memory.
 Never: a record that goes while it is used.
 """
 
+from collections import deque
 from collections.abc import Callable
+from copy import copy
 from functools import partial
 from itertools import count
 from typing import Any
 from weakref import WeakValueDictionary
 
-from ..ir.errors import ExecutionError
+from ..ir.errors import ExecutionError, IRError
 from ..ir.payloads import Array
 from ..targets.script import About, Failure, Script
-from .native import ENDED, core, ffi
+from .native import ENDED, RAISED, core, ffi
 from .records import NUMBER, script_words
 
 _from_buffer: Any = ffi.from_buffer
@@ -44,7 +46,7 @@ def _run(_: Prepared, run: Callable[..., int], failure: Any, begin: int) -> int:
     return done
 
 
-ABOUT: WeakValueDictionary[int, About] = WeakValueDictionary()
+ABOUT: WeakValueDictionary[int, Any] = WeakValueDictionary()
 """What there is to say of scripts, by the numbers that the core knows them by."""
 _NUMBERS = count(1)
 
@@ -56,9 +58,50 @@ def error_of(failure: Any) -> Exception:
     about = ABOUT.get(failure.script)
     if about is not None:
         return about.failed(Failure(failure.action, failure.place, failure.index))
+    if failure.place == RAISED:
+        return ExecutionError("step.host: a function failed, long ago")
     if failure.place < 0:
         return MemoryError("there was no memory")
     return ExecutionError(f"tensor.gather: index {failure.index} names no place")
+
+
+class _Raised:
+    """What there is to say of arrays that Python was to make, and raised an error."""
+
+    def __init__(self, error: IRError) -> None:
+        self.error: Exception = error
+        self.cause = error.__cause__
+
+    def failed(self, failure: Failure) -> Exception:
+        """The error, anew for each who reads: where he does is written into it."""
+        made = copy(self.error)
+        made.__cause__ = self.cause
+        return made
+
+    def let_go(self) -> None:
+        """Let go of what the functions had that raised the error."""
+        cause = self.cause
+        while cause is not None:
+            cause.__traceback__ = None
+            cause = cause.__cause__
+
+
+_RAISED = deque[_Raised](maxlen=1024)
+_WHOLE = 8
+"""Of so many errors, the latest, is known where they were raised, and with that what was there."""
+
+
+def raised(error: IRError) -> int:
+    """The number by which the core knows of an error; the oldest are forgotten."""
+    about, number = _Raised(error), next(_NUMBERS)
+    error.__traceback__ = None  # in whose frames all arrays of the step are
+    if error.__cause__ is not None:
+        error.__cause__.__traceback__ = None
+    _RAISED.append(about)
+    if len(_RAISED) > _WHOLE:
+        _RAISED[-_WHOLE - 1].let_go()
+    ABOUT[number] = about
+    return number
 
 
 def stopped() -> Exception:

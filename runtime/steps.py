@@ -18,7 +18,7 @@ from ..ir.func import Func, Module
 from ..ir.locations import Location
 from ..ir.payloads import Array
 from ..ir.printer import print_module
-from ..ir.tensor import Gather, Outside, Scatter
+from ..ir.tensor import Gather, HostCall, Outside, Scatter
 from ..ir.values import Op
 from ..passes.collector import collector_paused
 from ..passes.context import Context, Settings
@@ -196,7 +196,9 @@ def _number(number: Array | Dim, sizes: Mapping[str, int]) -> Array | None:
 
 
 def _refuses(op: Op) -> bool:
-    """Whether an op takes only some indices."""
+    """Whether an op takes only some indices, or calls what may raise an error."""
+    if isinstance(op, HostCall):
+        return True
     return isinstance(op, Gather | Scatter) and op.outside is Outside.ERROR
 
 

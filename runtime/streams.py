@@ -28,6 +28,19 @@ class Streams(local):
         self.own: Any = ffi.gc(native, core().brimstone_close_stream)
 
 
+class _Interruptible:
+    """A context of what may take long without the core: if somebody interrupts it, what this thread
+    asks for next does not wait for what it asked for before."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        if kind is not None and not issubclass(kind, Exception):
+            leave_behind()
+
+
+INTERRUPTIBLE = _Interruptible()
 _ALL = WeakSet[Streams]()
 
 

@@ -10,6 +10,7 @@ from enum import IntEnum
 from math import prod
 from typing import Any, NamedTuple, Protocol, overload
 
+from ..ir.errors import IRError
 from ..ir.payloads import Array
 from .tape import Tape
 
@@ -303,6 +304,15 @@ class Host(Protocol):
 
     def lent(self, array: Array) -> Arrays:
         """A host array, row-major and aligned, that nobody will change."""
+        ...
+
+    def failed(self, form: Form, error: IRError) -> Arrays:
+        """An array that could not be computed; who waits for it, or reads it, is told the error."""
+        ...
+
+    def are_sound(self, pieces: Sequence[Arrays]) -> bool:
+        """Whether all are computed, or are to be in turn with what this thread asks for: none has
+        failed, as far as is known, or is another thread's. Nobody is waited for."""
         ...
 
     def joined(self, pieces: Sequence[Arrays]) -> Arrays:

@@ -79,6 +79,11 @@ class Target(Protocol):
         """For each buffer a number that tells its memory from any other's, computed or not."""
         ...
 
+    def are_sound(self, buffers: Sequence[Any]) -> bool:
+        """Whether all are computed, or are to be in turn with what this thread asks for: none has
+        failed, as far as is known, or is another thread's. Nobody is waited for."""
+        ...
+
     def wait(self, buffers: Any = None) -> None:
         """Return when buffers are computed; without any, when all that this thread asked for is."""
         ...

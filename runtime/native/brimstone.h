@@ -128,8 +128,12 @@ typedef struct brimstone_script {
 
 /* What could not be done: the script, and its action. Either an index named no place: which of the
  * indices, and its bits. Or `place` says that there was no memory for what a kernel needs while it
- * runs, or that the process came to its end. */
-enum brimstone_reason { BRIMSTONE_NO_MEMORY = -1, BRIMSTONE_ENDED = -2 };
+ * runs, that the process came to its end, or that Python had a part in it and raised an error. */
+enum brimstone_reason {
+    BRIMSTONE_NO_MEMORY = -1,
+    BRIMSTONE_ENDED = -2,
+    BRIMSTONE_RAISED = -3
+};
 typedef struct brimstone_failure {
     int64_t script;
     int64_t action;
@@ -163,6 +167,10 @@ BRIMSTONE_API brimstone_arrays *brimstone_empty(int64_t bytes);
 /* One array in memory of somebody else, who is told by its ticket, which is not 0, when it is not
  * used any more. NULL if there is no memory to say so. */
 BRIMSTONE_API brimstone_arrays *brimstone_borrow(void *address, int64_t bytes, int64_t ticket);
+
+/* One array of so many bytes that could not be computed, as Python raised an error, of which it knows
+ * by this number of a script; NULL if there is no memory. */
+BRIMSTONE_API brimstone_arrays *brimstone_failed(int64_t bytes, int64_t script);
 
 /* Write down tickets of memory that is not used any more, each once; how many. */
 BRIMSTONE_API int64_t brimstone_returned(int64_t *tickets, int64_t most);
@@ -200,6 +208,7 @@ BRIMSTONE_API void *brimstone_read(brimstone_arrays *arrays);
 
 /* The same for those who may not wait: NULL if it is not computed yet, too. It waits for no lock. */
 BRIMSTONE_API void *brimstone_peek(brimstone_arrays *arrays);
+
 
 /* Why the first array that could not be computed was not. */
 BRIMSTONE_API brimstone_failure brimstone_why(brimstone_arrays *arrays);
@@ -254,6 +263,11 @@ BRIMSTONE_API int32_t brimstone_end_program(brimstone_program *program);
 typedef struct brimstone_stream brimstone_stream;
 BRIMSTONE_API brimstone_stream *brimstone_open_stream(brimstone_threads *threads);
 BRIMSTONE_API void brimstone_close_stream(brimstone_stream *stream);
+
+/* Whether all arrays of so many pieces are computed, or are to be on this stream: none has failed, as
+ * far as that is known by now, nor is one of another stream, which may take long. */
+BRIMSTONE_API int32_t brimstone_are_sound(brimstone_stream *stream,
+                                          brimstone_arrays *const *pieces, int64_t count);
 
 /* Wait, for some 20 milliseconds at most, until little enough is still to do that a stream takes a
  * program, too; whether it does, or nobody runs anything any more. */

@@ -137,6 +137,15 @@ brimstone_arrays *brimstone_borrow(void *address, int64_t bytes, int64_t ticket)
     return alone(brimstone::borrow(address, static_cast<size_t>(bytes), ticket, SEEN));
 }
 
+brimstone_arrays *brimstone_failed(int64_t bytes, int64_t script) {
+    brimstone_arrays *made = brimstone_empty(bytes);
+    if (!made) return nullptr;
+    Array &array = *made->items()[0];
+    array.failure = {script, -1, BRIMSTONE_RAISED, 0};
+    array.state.store(State::FAILED, std::memory_order_release);
+    return made;
+}
+
 int64_t brimstone_returned(int64_t *tickets, int64_t most) {
     return static_cast<int64_t>(brimstone::returned({tickets, static_cast<size_t>(most)}));
 }
@@ -220,6 +229,19 @@ brimstone_stream *brimstone_open_stream(brimstone_threads *threads) {
 
 void brimstone_close_stream(brimstone_stream *stream) {
     brimstone::close_stream(&stream_of(stream));
+}
+
+int32_t brimstone_are_sound(brimstone_stream *stream, brimstone_arrays *const *pieces,
+                            int64_t count) {
+    const brimstone::Stream *own = &stream_of(stream);
+    const auto is_sound = [own](const Array *array) {
+        const State state = array->state.load(std::memory_order_acquire);
+        return state == State::READY || (state == State::PENDING && array->stream == own);
+    };
+    const std::span given(pieces, static_cast<size_t>(count));
+    return std::ranges::all_of(given, [&](brimstone_arrays *piece) {
+        return brimstone::are_ready(piece) || std::ranges::all_of(piece->items(), is_sound);
+    });
 }
 
 int32_t brimstone_admit(brimstone_stream *stream, brimstone_program *program) {

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from ...ir import step
 from ...ir.dims import Symbol
-from ...ir.errors import ExecutionError, Unmet
+from ...ir.errors import ExecutionError, IRError, Unmet
 from ...ir.func import Func
 from ...ir.types import Shaped
 from ...ir.values import AnyValue, Block, Op
@@ -112,9 +112,21 @@ class Program:
         return memory_of(self, sizes)
 
     def play(
-        self, actions: Actions, pieces: Pieces, counts: tuple[int, ...] | None = None
+        self,
+        actions: Actions,
+        forms: Sequence[Form],
+        pieces: Pieces,
+        counts: tuple[int, ...] | None = None,
     ) -> Sequence[Any]:
-        """Run actions on buffers, one after the other."""
+        """Run actions on buffers, one after the other. If one fails, who reads a result is told, as
+        he is of what the host does later."""
+        try:
+            made = self._played(actions, pieces)
+        except IRError as problem:
+            made = tuple([self.host.failed(form, problem) for form in forms])
+        return made if counts is None else dealt(made, counts)
+
+    def _played(self, actions: Actions, pieces: Pieces) -> tuple[Arrays, ...]:
         buffers = [each.array() for each in chain.from_iterable(pieces)]
         for place in self.replaced:
             given = buffers[place]
@@ -122,8 +134,7 @@ class Program:
             buffers[place][...] = given
         memory: Memory = [*buffers, *self._empty]
         run(actions, memory)
-        made = tuple([self.host.lent(memory[place]) for place in self.returned])
-        return made if counts is None else dealt(made, counts)
+        return tuple([self.host.lent(memory[place]) for place in self.returned])
 
     def _ready(self, pieces: Pieces, given: Mapping[str, int]) -> Ready:
         """What runs the step at these sizes; those that are not given, the buffers' shapes say."""
@@ -163,7 +174,9 @@ class Program:
             raise
         self._place.tell(self.main, self.code)
         if plan is None:
-            return partial(self.play, self._prepare(sizes).block(self.main.body))
+            prepared = self._prepare(sizes)
+            forms = [prepared.form(value) for value in self.main.results]
+            return partial(self.play, prepared.block(self.main.body), forms)
         pattern = self.host.pattern(plan, tape)
         self._patterns = [pattern, *self._patterns[: PATTERNS_AT_MOST - 1]]
         made = pattern.at(sizes)
@@ -307,6 +320,10 @@ class Preparation:
     def layout(self, value: Any) -> Layout:
         """How an array lies in memory."""
         return self.layouts[value.type]
+
+    def form(self, value: Any) -> Form:
+        """The form of an array."""
+        return Form(self.shape(value), value.dtype.storage)
 
     def shape(self, value: Any) -> tuple[int, ...]:
         """What the shape of an array is."""

@@ -69,6 +69,10 @@ class Cpu:
         pieces = cast("Sequence[Arrays]", buffers if plain else [buffers])
         return [address for each in pieces for address in each.addresses()]
 
+    def are_sound(self, buffers: Sequence[Arrays]) -> bool:
+        """Whether all are computed, or are to be in turn."""
+        return self.host.are_sound(buffers)
+
     def wait(self, buffers: Any = None) -> None:
         """Return when buffers are computed, or all that this thread has asked for."""
         if buffers is None:

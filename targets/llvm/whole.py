@@ -15,7 +15,7 @@ from ...ir.func import Func
 from ...ir.types import Scalar
 from ...ir.values import AnyValue, Op
 from ...passes.touched import touched
-from ..script import Form, NoMemory, Number, Plan, Result
+from ..script import NoMemory, Number, Plan, Result
 from ..tape import least, plain
 from .flow import Flow
 from .native import SIMPLE, is_native
@@ -108,7 +108,7 @@ def _result(written: Writing, value: AnyValue, behind: Mapping[int, int]) -> Res
     (root, offset, _), layout = written.root(value), written.preparation.layout(value)
     number = written.outline.addresses[root]
     whole = root is value or (offset == 0 and layout.bytes == written.bytes(root))
-    form = Form(layout.shape, value.dtype.storage)
+    form = written.preparation.form(value)
     return Result(behind.get(number - 1 - ARENA, number), offset, form, whole)
 
 

@@ -1,6 +1,8 @@
 """What goes wrong in functions of numpy arrays: both lines are told, and nothing else breaks."""
 
+import gc
 import re
+import weakref
 from collections.abc import Callable
 from inspect import currentframe
 from typing import Any
@@ -69,6 +71,67 @@ def test_an_exception_inside_jit() -> None:
         error = failure_of(lambda size=size: function(bs.ones(size)).numpy(), recorded, raised)
         assert isinstance(error.__cause__, KeyError)
     assert (bs.ones(3) + 1).numpy().tolist() == [2, 2, 2]
+
+
+def at_the_read(device: str) -> None:
+    """Go on where compiled functions return what has failed."""
+    if device == "reference":
+        pytest.skip("the interpreter runs the step within the call")
+
+
+def test_a_call_of_a_compiled_function_returns(device: Any) -> None:
+    """Who reads a result is told, each time, and so is he who reads what comes of it."""
+    at_the_read(device)
+    x = bs.ones(3).sync()
+    recorded = line_number() + 1
+    function = bs.jit(lambda x: (bs.host_call(hasty, x, x * 2) + 1, x + 1))
+    made, beside = function(x)
+    raised = hasty.__code__.co_firstlineno + 2
+    for _ in range(2):
+        failure_of(made.numpy, recorded, raised)
+        failure_of(beside.tolist, recorded, raised)
+        failure_of(lambda: bs.sync(made), recorded, raised)
+    (again,) = bs.jit(lambda x: [x * 3])(made)
+    error = failure_of(again.numpy, recorded, raised)
+    assert isinstance(error.__cause__, KeyError)
+    failure_of(function(made)[1].numpy, recorded, raised)
+
+
+def test_what_has_failed_takes_nothing_with_it(device: Any) -> None:
+    at_the_read(device)
+    x = bs.ones(3).sync()
+    function = bs.jit(lambda x: bs.host_call(hasty, x, x * 2) + 1)
+    with pytest.raises(bs.OperationFailed):
+        broken, sound = function(x) * 2, x + 41
+        bs.sync(broken, sound)
+    with pytest.raises(bs.OperationFailed):
+        broken.numpy()
+    assert sound.tolist() == [42, 42, 42]
+    with pytest.raises(bs.OperationFailed):
+        broken, sound = function(x) * 2, x + 43
+        assert sound.tolist() == [44, 44, 44]
+        broken.numpy()
+
+
+def test_old_errors_hold_no_memory() -> None:
+    """They are kept for who reads a result of a step that failed, but not what was there."""
+
+    class Held:
+        pass
+
+    held: list[weakref.ref[Held]] = []
+
+    def raising(x: Array) -> Array:
+        here = Held()
+        held.append(weakref.ref(here))
+        raise KeyError("nothing here")
+
+    function = bs.jit(lambda x: bs.host_call(raising, x, x * 2))
+    for _ in range(30):
+        with pytest.raises(bs.OperationFailed, match="raising failed: KeyError"):
+            function(bs.ones(3)).numpy()
+    gc.collect()
+    assert sum([each() is not None for each in held]) < 15
 
 
 def test_an_exception_inside_a_loop() -> None:

@@ -44,6 +44,18 @@ for wait in (0.005, 0.01, 0.03, 0.05):
     except KeyboardInterrupt:
         assert int(count(x, soon)[0]) == 10
 """
+HELD = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+held = bs.exp(count(x, never)[1]) + 1
+later = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+try:
+    later.start()
+    held.numpy()
+except KeyboardInterrupt:
+    assert (bs.ones((2,)) + 2).tolist() == [3, 3]
+    assert int(count(x, soon)[0]) == 10
+"""
 FORK = """
 made = count(x, later)[0]
 child = os.fork()
@@ -131,9 +143,10 @@ def test_an_interrupt_ends_a_loop_that_never_ends(size: str, threads: str) -> No
 
 @pytest.mark.parametrize("threads", ["1", "3"])
 @pytest.mark.parametrize("size", ["3", "4000000"])  # the call itself begins it, or who reads
-def test_an_interrupt_may_come_soon(size: str, threads: str) -> None:
+@pytest.mark.parametrize("program", [AT_ANY_TIME, HELD], ids=["soon", "held"])
+def test_an_interrupt_leaves_the_device_to_others(program: str, size: str, threads: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", START + AT_ANY_TIME, size],
+        [sys.executable, "-c", START + program, size],
         env={**os.environ, "BRIMSTONE_THREADS": threads},
         capture_output=True,
         timeout=PATIENCE,

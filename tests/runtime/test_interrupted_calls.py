@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import brimstone as bs
-from brimstone.runtime import arrays, calls
+from brimstone.frontend import force
+from brimstone.runtime import arrays, calls, streams
 from brimstone.runtime.arrays import drop_gone, use
 from brimstone.runtime.native import core, ffi
 
@@ -162,6 +163,26 @@ def test_an_interrupt_ends_no_program_that_runs(monkeypatch: pytest.MonkeyPatch)
         with pytest.raises(KeyboardInterrupt):
             calls.end_programs()
         assert calls._HELD == {1: "the machine code of a program"}
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_an_interrupt_of_the_compiler_leaves_behind(
+    compiled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is asked for next does not wait for what was asked for before it."""
+
+    def interrupted(*given: Any, **named: Any) -> Any:
+        raise KeyboardInterrupt
+
+    left: list[bool] = []
+    x = bs.ones((3,)).sync()
+    with monkeypatch.context() as patch:
+        patch.setattr(streams, "leave_behind", lambda: left.append(True))
+        patch.setattr(force, "_compute", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            bs.jit(interrupted)(x) if compiled else (x + 1).numpy()
+    assert left == [True]
+    assert (x + 1).tolist() == [2, 2, 2]
 
 
 def test_an_interrupt_between_two_waits_leaves_behind(monkeypatch: pytest.MonkeyPatch) -> None:
