@@ -241,9 +241,10 @@ def lent(array: Array) -> Arrays:
     return Arrays(native, (Form(array.shape, array.dtype),))
 
 
-def failed(form: Form, error: IRError) -> Arrays:
-    """An array that could not be computed, for which there is an error."""
-    return Arrays(owned(form.size, core().brimstone_failed, form.size, raised(error)), (form,))
+def failed(forms: Iterable[Form], error: IRError) -> tuple[Arrays, ...]:
+    """Arrays that could not be computed, for which there is an error."""
+    make, number = core().brimstone_failed, raised(error)
+    return tuple([Arrays(owned(form.size, make, form.size, number), (form,)) for form in forms])
 
 
 def are_sound(stream: Any, pieces: Sequence[Arrays]) -> bool:

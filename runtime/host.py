@@ -82,9 +82,9 @@ class Host:
         """A host array, row-major and aligned, that nobody will change."""
         return arrays.lent(array)
 
-    def failed(self, form: Form, error: IRError) -> arrays.Arrays:
-        """An array that could not be computed, for which there is an error."""
-        return arrays.failed(form, error)
+    def failed(self, forms: Iterable[Form], error: IRError) -> tuple[arrays.Arrays, ...]:
+        """Arrays that could not be computed, for which there is an error."""
+        return arrays.failed(forms, error)
 
     def are_sound(self, pieces: Sequence[Any]) -> bool:
         """Whether all are computed, or are to be in turn with what this thread asks for: none has

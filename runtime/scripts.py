@@ -88,7 +88,7 @@ class _Raised:
 
 _RAISED = deque[_Raised](maxlen=1024)
 _WHOLE = 8
-"""Of so many errors, the latest, is known where they were raised, and with that what was there."""
+"""Of so many, the latest, it is known where they were raised, and with that what was there."""
 
 
 def raised(error: IRError) -> int:

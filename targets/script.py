@@ -306,8 +306,8 @@ class Host(Protocol):
         """A host array, row-major and aligned, that nobody will change."""
         ...
 
-    def failed(self, form: Form, error: IRError) -> Arrays:
-        """An array that could not be computed; who waits for it, or reads it, is told the error."""
+    def failed(self, forms: Iterable[Form], error: IRError) -> tuple[Arrays, ...]:
+        """Arrays that could not be computed; who waits for one, or reads it, is told the error."""
         ...
 
     def are_sound(self, pieces: Sequence[Arrays]) -> bool:

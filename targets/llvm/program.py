@@ -123,7 +123,7 @@ class Program:
         try:
             made = self._played(actions, pieces)
         except IRError as problem:
-            made = tuple([self.host.failed(form, problem) for form in forms])
+            made = self.host.failed(forms, problem)
         return made if counts is None else dealt(made, counts)
 
     def _played(self, actions: Actions, pieces: Pieces) -> tuple[Arrays, ...]:
