@@ -7,8 +7,8 @@
 
 A name is a part of a group's or a work's name. Peers that are not installed take no part. Rows are
 marked `loaded`, and the command fails, when the machine had other work to do all the time. With
-`--neighbour` another process spins on one of the cores while figures are taken; `compare` of a run
-without it and a run with it says how many times slower every library was beside it.
+`--neighbour` another process spins on one of the cores while figures are taken, and rests for one
+turn of each contestant in each round: a table says how many times slower each was beside it.
 """
 
 import argparse
@@ -38,6 +38,8 @@ def run(options: argparse.Namespace) -> int:
         print("." if "name" in row else "F", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
     results.show(rows)
+    if options.neighbour:
+        slowdown.show(rows)
     for row in failures:
         print(f"{row['failed']}: {row['problem']}", file=sys.stderr)
     if options.json:
@@ -77,13 +79,8 @@ def _listed(text: str) -> list[str]:
 
 
 def compare(options: argparse.Namespace) -> int:
-    """Show how ratios have changed between two runs, or what a neighbour cost in one of them."""
-    before, after = results.load(options.before), results.load(options.after)
-    beside = [any(map(results.beside_neighbour, rows)) for rows in (before, after)]
-    if beside[0] == beside[1]:
-        results.compare(before, after)
-    else:
-        slowdown.show(*((after, before) if beside[0] else (before, after)))
+    """Show how ratios have changed between two runs."""
+    results.compare(results.load(options.before), results.load(options.after))
     return 0
 
 

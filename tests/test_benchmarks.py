@@ -1,18 +1,17 @@
 """The benchmarks compute what they say, beside a neighbour that always goes. Nothing is timed."""
 
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from argparse import Namespace
 from collections.abc import Sequence
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Event, Thread
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -199,11 +198,16 @@ with spinning_on({CORE}) as neighbour:
 
 def is_alive(process: int) -> bool:
     """Whether it runs: one that has ended may wait for somebody to ask how."""
+    return state_of(process) not in "ZX"
+
+
+def state_of(process: int) -> str:
+    """What it does, as the system says: R for running, S for sleeping; X if it is gone."""
     try:
         text = Path(f"/proc/{process}/stat").read_text("ascii")
     except OSError:
-        return False
-    return text.rpartition(")")[2].split()[0] not in "ZX"
+        return "X"
+    return text.rpartition(")")[2].split()[0]
 
 
 @needs_cores
@@ -250,28 +254,42 @@ def test_what_spins_in_another_thread_is_waited_for(monkeypatch: pytest.MonkeyPa
     assert not busy
 
 
-def test_a_comparison_says_what_a_neighbour_costs(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from benchmarks.__main__ import compare
-    from benchmarks.harness import results
+def test_a_table_says_what_a_neighbour_costs(capsys: pytest.CaptureFixture[str]) -> None:
+    from benchmarks.harness import results, slowdown
+    from benchmarks.harness.work import Timing
 
-    quiet = {
-        "group": "g", "name": "a work", "threads": 2, "target": "cpu", "trusted": True,
-        "neighbour": False, "seconds": {"brimstone": 1.0, "torch": 2.0}, "ratios": {"torch": 2.0},
-        "spreads": {"brimstone": 0.0, "torch": 0.0}, "bytes": 0, "operations": 0,
-    }  # fmt: skip
-    beside = {**quiet, "neighbour": True, "seconds": {"brimstone": 1.5, "torch": 16.0}}
-    for name, row in (("quiet", quiet), ("beside", beside)):
-        (tmp_path / name).write_text(json.dumps({"rows": [row]}))
-    for names in (("quiet", "beside"), ("beside", "quiet")):
-        before, after = [tmp_path / name for name in names]
-        assert compare(Namespace(before=before, after=after)) == 0
-        said = capsys.readouterr().out
-        assert "times slower beside a neighbour" in said
-        assert all(number in said for number in ("1.33", "1.50", "8.00"))
-    results.show([beside])
+    rounds = {"brimstone": ([1.5, 3.0, 9.0], [1.0, 2.0, 1.0]), "torch": ([8.0] * 3, [1.0] * 3)}
+    work = SimpleNamespace(group="g", name="a work", bytes=0, operations=0)
+    timings = [Timing(name, *each) for name, each in rounds.items()]
+    row = results.row(cast(Any, work), timings, True, 2) | {"neighbour": True}
+    assert row["slower"] == {"brimstone": 1.5, "torch": 8.0}
+    slowdown.show([row, {**row, "slower": {"brimstone": 6.0}}])
+    said = capsys.readouterr().out
+    assert "times slower beside a neighbour" in said
+    assert all(number in said for number in ("1.33", "1.50", "8.00"))
+    assert "brimstone: 3.00 times slower in the mean, 6.00 at most" in said
+    results.show([row])
     assert "g, 2 threads, beside a neighbour" in capsys.readouterr().out
+    alone = results.row(cast(Any, work), [Timing("brimstone", [1.0])], True, 2)
+    assert alone["slower"] == {}
+
+
+@needs_cores
+def test_the_neighbour_rests() -> None:
+    from benchmarks.harness.neighbour import spinning_on
+
+    def comes_to(state: str, process: int) -> bool:
+        patience = time.monotonic() + 60
+        while state_of(process) != state and time.monotonic() < patience:
+            time.sleep(0.001)
+        return state_of(process) == state
+
+    with spinning_on(CORE) as neighbour:
+        assert neighbour is not None
+        assert state_of(neighbour.process) == "R"
+        with neighbour.at_rest():
+            assert comes_to("S", neighbour.process)
+        assert comes_to("R", neighbour.process)
 
 
 @pytest.mark.parametrize("every", (1, 5))

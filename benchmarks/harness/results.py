@@ -35,6 +35,7 @@ def row(work: Work, timings: Sequence[Timing], trusted: bool, threads: int) -> R
         "trusted": trusted,
         "seconds": medians,
         "spreads": {each.name: each.spread for each in timings},
+        "slower": {each.name: each.slower for each in timings if each.at_rest},
         "ratios": ratios,
         "bytes": work.bytes,
         "operations": work.operations,

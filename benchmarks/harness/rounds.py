@@ -98,10 +98,18 @@ def _all_rounds(
         for _ in range(ROUNDS):
             random.shuffle(order)
             for name in order:
-                timings[name].seconds.append(_one(runs[name], counts[name]))
+                _take(timings[name], runs[name], counts[name], neighbour)
     finally:
         gc.enable()
     return list(timings.values()), trusted and watch.undisturbed()
+
+
+def _take(timing: Timing, run: Run, count: int, neighbour: Neighbour | None) -> None:
+    """A contestant's turn; beside a neighbour two, one while that is at rest."""
+    if neighbour is not None:
+        with neighbour.at_rest():
+            timing.at_rest.append(_one(run, count))
+    timing.seconds.append(_one(run, count))
 
 
 def _one(run: Run, count: int) -> float:

@@ -1,7 +1,7 @@
-"""What a neighbour on one core costs: times beside it over times on a quiet machine.
+"""What a neighbour on one core costs: times beside it over times while it is at rest.
 
-Comes in: rows of a quiet run, and rows of the same works beside a neighbour. Goes out: a table.
-Times of two runs are compared here, as a neighbour costs far more than two runs differ by.
+Comes in: rows that were taken beside one. Goes out: a table.
+Both times of a round lie side by side, so it does not matter that a machine is now quick, now slow.
 Never: a verdict; the fair share of the cores stands beside what each library made of it.
 """
 
@@ -11,7 +11,7 @@ from math import exp, log
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.harness.results import WIDTH, Row, key
+from benchmarks.harness.results import WIDTH, Row
 
 
 def fair(threads: int) -> float:
@@ -20,25 +20,18 @@ def fair(threads: int) -> float:
     return threads / (threads - 0.5)
 
 
-def slowdowns(quiet: Row, beside: Row) -> dict[str, float]:
-    """How many times slower each contestant was beside the neighbour."""
-    before, after = quiet["seconds"], beside["seconds"]
-    return {name: after[name] / before[name] for name in after if name in before}
-
-
-def show(quiet: Sequence[Row], beside: Sequence[Row], console: Console | None = None) -> None:
-    """A table of all works in both runs, and the geometric mean of each library."""
-    earlier = {key(each): each for each in quiet}
-    found = [(each, slowdowns(earlier[key(each)], each)) for each in beside if key(each) in earlier]
-    names = list(dict.fromkeys(name for _, ratios in found for name in ratios))
+def show(rows: Sequence[Row], console: Console | None = None) -> None:
+    """A table of all works, and the geometric mean of each library."""
+    names = list(dict.fromkeys(name for each in rows for name in each["slower"]))
     table = Table("times slower beside a neighbour", "threads", "fair share", *names, "")
-    for each, ratios in found:
+    for each in rows:
         row = [each["name"], str(each["threads"]), f"{fair(each['threads']):.2f}"]
-        trusted = each["trusted"] and earlier[key(each)]["trusted"]
+        ratios = each["slower"]
         cells = [f"{ratios[name]:.2f}" if name in ratios else "" for name in names]
-        table.add_row(*row, *cells, "" if trusted else "loaded")
+        table.add_row(*row, *cells, "" if each["trusted"] else "loaded")
     console = console or Console(width=WIDTH)
     console.print(table)
     for name in names:
-        logs = [log(ratios[name]) for _, ratios in found if name in ratios]
-        console.print(f"{name}: {exp(sum(logs) / len(logs)):.2f} times slower in the mean")
+        found = [each["slower"][name] for each in rows if name in each["slower"]]
+        mean = exp(sum(map(log, found)) / len(found))
+        console.print(f"{name}: {mean:.2f} times slower in the mean, {max(found):.2f} at most")

@@ -42,15 +42,23 @@ class Work:
 
 @dataclass
 class Timing:
-    """The seconds of a contestant, one figure a round."""
+    """The seconds of a contestant, one figure a round; beside a neighbour also those while that is
+    at rest."""
 
     name: str
     seconds: list[float] = field(default_factory=list[float])
+    at_rest: list[float] = field(default_factory=list[float])
 
     @property
     def median(self) -> float:
         """The middle round."""
         return float(np.median(self.seconds))
+
+    @property
+    def slower(self) -> float:
+        """How many times slower it was beside the neighbour, in the middle round."""
+        pairs = zip(self.seconds, self.at_rest, strict=True)
+        return float(np.median([beside / alone for beside, alone in pairs]))
 
     @property
     def spread(self) -> float:
