@@ -79,8 +79,13 @@ def _listed(text: str) -> list[str]:
 
 
 def compare(options: argparse.Namespace) -> int:
-    """Show how ratios have changed between two runs."""
-    results.compare(results.load(options.before), results.load(options.after))
+    """Show how ratios have changed between two runs, if both were beside a neighbour, or none."""
+    before, after = results.load(options.before), results.load(options.after)
+    beside = [any(map(results.beside_neighbour, rows)) for rows in (before, after)]
+    if beside[0] != beside[1]:
+        print("one run was beside a neighbour: it said itself what that cost", file=sys.stderr)
+        return 2
+    results.compare(before, after)
     return 0
 
 

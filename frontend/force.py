@@ -173,8 +173,7 @@ def run(recording: Recording, compiled: Plan, device: Device, inputs: Sequence[A
         func = _func_of(recording)
         if func is not None and line_of_call(problem, func) is None:
             problem = _precise(func, device, inputs) or problem
-        error = step_failure(problem, func)
-        raise error from error.__cause__
+        _raise_failure(problem, func)
     except Donated:
         _refuse_donated("read")
     except MemoryError as problem:
@@ -199,13 +198,18 @@ def run_plan(
 def retell(problem: Exception, compiled: Plan, sizes: Mapping[str, int] | None) -> None:
     """Raise what a user is told of a problem with a step, if he is told of such ones."""
     if isinstance(problem, IRError):
-        error = step_failure(problem, compiled.func)
-        raise error from error.__cause__
+        _raise_failure(problem, compiled.func)
     if isinstance(problem, Donated):
         _refuse_donated("jit")
     if isinstance(problem, MemoryError):
         known = {**compiled.sizes, **(sizes or {})}
         raise step_out_of_memory(problem, lambda: compiled.func, known) from None
+
+
+def _raise_failure(problem: IRError, func: Func | None = None) -> NoReturn:
+    """Raise what a user is told of a step that failed, with the cause that his function gave."""
+    error = step_failure(problem, func)
+    raise error from error.__cause__
 
 
 def _precise(func: Func, device: Device, inputs: Sequence[Any]) -> IRError | None:
@@ -251,8 +255,7 @@ def number_of(node: Node) -> Any:
 def _refuse_reading(node: Node, problem: Exception) -> NoReturn:
     """Say why a node cannot be read; an error names the type and the line of its tensor."""
     if isinstance(problem, IRError):
-        error = step_failure(problem, None)
-        raise error from error.__cause__
+        _raise_failure(problem)
     if isinstance(problem, MemoryError):
         raise out_of_memory(problem, "read", node.type, node.location) from None
     _refuse_donated("read")
@@ -272,8 +275,7 @@ def _wait(
     try:
         device.target.wait(buffers)
     except IRError as problem:
-        error = step_failure(problem, None)
-        raise error from error.__cause__
+        _raise_failure(problem)
     except MemoryError as problem:
         raise out_of_memory(problem, "sync", type_, location) from None
 

@@ -92,8 +92,8 @@ class _Program:
 
 class _Deal:
     """How results are dealt, so many to each in turn: as the core is told it, and what that needs;
-    the forms of each, and what drops it; and where results were dealt to before, which holds none
-    any more."""
+    to how many; the forms of each, and what drops it; and where results were dealt to before, which
+    holds none any more."""
 
     __slots__ = ("counts", "droppers", "forms", "native", "none", "number", "spare")
 

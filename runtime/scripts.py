@@ -1,6 +1,7 @@
-"""Scripts as the native core has them.
+"""Scripts as the native core has them, and why some of what it computes could not be.
 
-Comes in: a `Script`. Goes out: its records, and what does it with some memory.
+Comes in: a `Script`, or an error that Python raised in its part of a step. Goes out: records, what
+does a script with some memory, and the error for a failure that the core tells of.
 Never: a record that goes while it is used.
 """
 
@@ -59,7 +60,7 @@ def error_of(failure: Any) -> Exception:
     if about is not None:
         return about.failed(Failure(failure.action, failure.place, failure.index))
     if failure.place == RAISED:
-        return ExecutionError("step.host: a function failed, long ago")
+        return ExecutionError(f"step.host: a function failed, before the latest {_KNOWN} errors")
     if failure.place < 0:
         return MemoryError("there was no memory")
     return ExecutionError(f"tensor.gather: index {failure.index} names no place")
@@ -86,9 +87,10 @@ class _Raised:
             cause = cause.__cause__
 
 
-_RAISED = deque[_Raised](maxlen=1024)
-_WHOLE = 8
-"""Of so many, the latest, it is known where they were raised, and with that what was there."""
+_KNOWN, _WHOLE = 1024, 8
+"""So many errors are known, the latest; and of so many where they were raised, and with that what
+was there."""
+_RAISED = deque[_Raised](maxlen=_KNOWN)
 
 
 def raised(error: IRError) -> int:

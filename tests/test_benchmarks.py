@@ -1,10 +1,12 @@
 """The benchmarks compute what they say, beside a neighbour that always goes. Nothing is timed."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from argparse import Namespace
 from collections.abc import Sequence
 from hashlib import sha256
 from importlib.util import find_spec
@@ -272,6 +274,19 @@ def test_a_table_says_what_a_neighbour_costs(capsys: pytest.CaptureFixture[str])
     assert "g, 2 threads, beside a neighbour" in capsys.readouterr().out
     alone = results.row(cast(Any, work), [Timing("brimstone", [1.0])], True, 2)
     assert alone["slower"] == {}
+
+
+def test_runs_with_and_without_a_neighbour_are_not_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from benchmarks.__main__ import compare
+
+    for name, beside in (("alone", False), ("beside", True)):
+        (tmp_path / name).write_text(json.dumps({"rows": [{"neighbour": beside}]}))
+    for names in (("alone", "beside"), ("beside", "alone")):
+        before, after = [tmp_path / name for name in names]
+        assert compare(Namespace(before=before, after=after)) == 2
+        assert "beside a neighbour" in capsys.readouterr().err
 
 
 @needs_cores

@@ -1,9 +1,9 @@
 """Ctrl-C in a call, and where somebody reads: what each leaves behind."""
 
 import gc
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import count
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from brimstone.frontend import force
 from brimstone.runtime import arrays, calls, streams
 from brimstone.runtime.arrays import drop_gone, use
 from brimstone.runtime.native import core, ffi
+from kit.interrupts import interrupted
 
 RUNTIME = {calls.__file__, arrays.__file__}
 
@@ -58,26 +59,9 @@ class _Core:
         return getattr(core(), name)
 
 
-def interrupted(work: Callable[[], Any], times: int) -> bool:
-    """Whether somebody interrupts the work, where Python has looked at signals so many times in the
-    runtime: as functions begin, and behind calls."""
-
-    def see(frame: Any, event: str, given: Any) -> None:
-        nonlocal times
-        if event in ("call", "c_return") and frame.f_code.co_filename in RUNTIME:
-            times -= 1
-            if times < 0:
-                sys.setprofile(None)
-                raise KeyboardInterrupt
-
-    sys.setprofile(see)
-    try:
-        work()
-    except KeyboardInterrupt:
-        return True
-    finally:
-        sys.setprofile(None)
-    return False
+def looks_at_signals(frame: FrameType, event: str) -> bool:
+    """Whether Python looks at signals in the runtime: as functions begin, and behind calls."""
+    return event in ("call", "c_return") and frame.f_code.co_filename in RUNTIME
 
 
 @pytest.mark.parametrize("donated", [(), (0,)])
@@ -93,7 +77,7 @@ def test_no_interrupt_in_a_call_loses_memory(donated: tuple[int, ...]) -> None:
         before = use().used
         bs.sync(*step(bs.ones((1 << 14,)).sync()))  # of which the next call is told
         x = bs.ones((1 << 14,)).sync()
-        is_over = not interrupted(lambda x=x: step(x), times)
+        is_over = not interrupted(lambda x=x: step(x), times, looks_at_signals)
         del x
         gc.collect()
         assert use().used <= before
@@ -108,7 +92,7 @@ def test_no_interrupt_loses_what_is_to_be_dropped() -> None:
         before = use().used
         made = [bs.ones((n,)).sync() for n in range(1, 5)]
         del made
-        is_over = not interrupted(drop_gone, times)
+        is_over = not interrupted(drop_gone, times, looks_at_signals)
         assert use().used <= before
         if is_over:
             break
@@ -119,8 +103,11 @@ def test_what_is_made_as_an_interrupt_comes_is_dropped() -> None:
     """A native call may take long: what it gives back must have an owner before Python looks."""
     before = use().used
     for times in range(20):
-        interrupted(lambda: arrays.empty((1 << 14,), np.dtype(np.float32)), times)
-        interrupted(lambda: arrays.copied(np.ones(1 << 14), np.dtype(np.float32)), times)
+        for make in (
+            lambda: arrays.empty((1 << 14,), np.dtype(np.float32)),
+            lambda: arrays.copied(np.ones(1 << 14), np.dtype(np.float32)),
+        ):
+            interrupted(make, times, looks_at_signals)
     assert use().used <= before
 
 

@@ -1,7 +1,5 @@
 """Kernels are written when somebody looks into them; launches that are alike are copied."""
 
-import sys
-from collections.abc import Callable
 from functools import partial
 from inspect import CO_GENERATOR
 from threading import Thread
@@ -19,6 +17,7 @@ from brimstone.ir.interpreter import interpret
 from brimstone.ir.types import INDEX
 from brimstone.passes.tiling import tile, writer
 from brimstone.passes.tiling.late import Begun, LateFunc, when_asked
+from kit.interrupts import interrupted
 
 SCHEDULE = {
     "m": 4, "n": 8, "k": 8, "kept": 64, "few": 4, "alone": 64, "chunk": 32, "together": 4,
@@ -82,26 +81,9 @@ def late(made: list[int], certain: bool = True) -> Begun:
     return Begun(head, (), write, certain)
 
 
-def interrupted(after: int, work: Callable[[], object]) -> bool:
-    """Do something until so many functions are called, or to its end. Generators do not count:
-    Python takes no error from one that is closed."""
-
-    def look(frame: FrameType, *_: Any) -> None:
-        nonlocal after
-        if frame.f_code.co_flags & CO_GENERATOR:
-            return
-        after -= 1
-        if not after:
-            raise KeyboardInterrupt
-
-    sys.setprofile(look)
-    try:
-        work()
-    except KeyboardInterrupt:
-        return True
-    finally:
-        sys.setprofile(None)
-    return False
+def is_no_generator(frame: FrameType, _: str) -> bool:
+    """Generators do not count: Python takes no error from one that is closed."""
+    return not frame.f_code.co_flags & CO_GENERATOR
 
 
 def test_a_func_is_written_once_when_its_body_is_wanted() -> None:
@@ -145,8 +127,8 @@ def test_what_is_interrupted_is_begun_anew() -> None:
         expected, after, again = print_func(func), 1, True
         while again:
             other = kernels()[place]
-            again = interrupted(after, partial(getattr, other, "body"))
-            interrupted(after // 2, partial(getattr, other, "body"))
+            again = interrupted(partial(getattr, other, "body"), after - 1, is_no_generator)
+            interrupted(partial(getattr, other, "body"), after // 2, is_no_generator)
             assert len(other.arguments) == len(func.arguments)
             assert print_func(other) == expected
             assert other.body.parent is other
