@@ -1,44 +1,40 @@
 """A neighbour: another process that wants one of our cores all the time, but for rests.
 
 Comes in: a core. Goes out: a process that spins on it for as long as a `with` block runs.
-Never: a process that outlives the one that started it, however that one ends.
+Never: a process that outlives the one that started it, however that one ends; or one that does not
+do what it was asked.
 """
 
 import os
+import select
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
 STEPS = 100_000
 """How many empty loops there are, some milliseconds, between two looks at the parent."""
-READY = "spinning\n"
-REST, GO_ON = signal.SIGUSR1, signal.SIGUSR2
-NAP = 0.001
-"""Seconds after which it looks whether its rest is over."""
-HEARD = 0.01
-"""After so many seconds it has heard what it was told."""
+SPIN, REST = "spin\n", "rest\n"
+"""What it is asked, and says when it does so."""
 
 
 class Neighbour(NamedTuple):
-    """Where it spins, and the id of its process."""
+    """Where it spins, the id of its process, and what asks it something and waits for it."""
 
     core: int
     process: int
+    ask: Callable[[str], None]
 
     @contextmanager
     def at_rest(self) -> Iterator[None]:
         """Have it leave its core to others meanwhile."""
-        os.kill(self.process, REST)
-        time.sleep(HEARD)
+        self.ask(REST)
         try:
             yield
         finally:
-            os.kill(self.process, GO_ON)
-            time.sleep(HEARD)
+            self.ask(SPIN)
 
 
 @contextmanager
@@ -48,33 +44,37 @@ def spinning_on(core: int | None) -> Iterator[Neighbour | None]:
         yield None
         return
     command = [sys.executable, "-I", __file__, str(core), str(os.getpid())]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
+        asked, said = process.stdin, process.stdout
+        assert asked is not None and said is not None
+
+        def ask(what: str) -> None:
+            print(what, end="", file=asked, flush=True)
+            if said.readline() != what:
+                raise RuntimeError(f"the neighbour on core {core} is gone")
+
         try:
-            assert process.stdout is not None
-            if process.stdout.readline() != READY:
+            if said.readline() != SPIN:
                 raise RuntimeError(f"no neighbour started on core {core}")
-            yield Neighbour(core, process.pid)
+            yield Neighbour(core, process.pid, ask)
         finally:
             process.kill()
 
 
 def spin(core: int, parent: int) -> None:
-    """Take all the time of a core that can be had, until the parent is gone."""
-    rests = False
-
-    def hear(told: int, _: object) -> None:
-        nonlocal rests
-        rests = told == REST
-
+    """Take all the time of a core that can be had, but for rests, until the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C reaches us, too: end without a word
-    signal.signal(REST, hear)
-    signal.signal(GO_ON, hear)
     os.sched_setaffinity(0, {core})
-    print(READY, end="", flush=True)
+    told = SPIN
+    print(told, end="", flush=True)
     while os.getppid() == parent:
-        if rests:
-            time.sleep(NAP)
-        for _ in range(0 if rests else STEPS):
+        if told == REST or select.select([sys.stdin], [], [], 0)[0]:
+            told = sys.stdin.readline()
+            if not told:
+                return
+            print(told, end="", flush=True)
+        for _ in range(STEPS if told == SPIN else 0):
             pass
 
 
