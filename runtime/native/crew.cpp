@@ -16,6 +16,8 @@ using Clock = std::chrono::steady_clock;
 constexpr int PAUSES_PER_LOOK_AT_CLOCK = 16;
 // Taken from what a job has left, it is one chunk less.
 constexpr int64_t ONE_LESS = int64_t{1} << 32;
+// Beside the number of helpers: who waits for them is asleep.
+constexpr uint32_t SLEEPS = uint32_t{1} << 31;
 
 int64_t now() { return Clock::now().time_since_epoch().count(); }
 
@@ -60,14 +62,19 @@ bool Job::help() noexcept {
     helpers_.fetch_add(1, std::memory_order_acq_rel);
     for (int64_t was; (was = left_.fetch_sub(ONE_LESS - 1, std::memory_order_acq_rel)) >= ONE_LESS;)
         work_(context_, chunks_ - 1 - was % ONE_LESS);
-    if (helpers_.fetch_sub(1, std::memory_order_acq_rel) == 1) helpers_.notify_one();
+    if (helpers_.fetch_sub(1, std::memory_order_acq_rel) == (SLEEPS | 1)) wake_one(helpers_);
     return true;
 }
 
-void Job::wait_for_helpers(int64_t spin) noexcept {
-    const auto helpers = [this] { return helpers_.load(std::memory_order_acquire); };
-    if (spin_until([&] { return helpers() == 0; }, spin).holds) return;
-    while (const uint32_t some = helpers()) helpers_.wait(some, std::memory_order_acquire);
+bool Job::wait_for_helpers(int64_t spin, int64_t time) noexcept {
+    const auto has_none = [this] { return helpers_.load(std::memory_order_acquire) % SLEEPS == 0; };
+    if (spin_until(has_none, spin).holds) return true;
+    uint32_t was = 0;
+    bool is_in_time = true;
+    while (is_in_time && (was = helpers_.fetch_or(SLEEPS, std::memory_order_acq_rel)) % SLEEPS != 0)
+        is_in_time = sleep_while(helpers_, was | SLEEPS, time);
+    helpers_.fetch_and(~SLEEPS, std::memory_order_acq_rel);
+    return is_in_time;
 }
 
 Crew::Crew(unsigned forks) noexcept : forks_(forks) {}
@@ -75,7 +82,7 @@ Crew::Crew(unsigned forks) noexcept : forks_(forks) {}
 Crew::~Crew() {
     ended_.store(true);
     ++calls_;
-    calls_.notify_all();
+    wake_all(calls_);
     for (auto &worker : workers_) worker.join();
 }
 
@@ -83,6 +90,7 @@ Crew::~Crew() {
 void Crew::start(int workers) noexcept {
     const Quiet quiet;
     try {
+        posts_ = std::vector<Post>(static_cast<size_t>(workers));
         workers_.reserve(static_cast<size_t>(workers));
         for (int i = 0; i < workers; ++i) workers_.emplace_back([this, i] { live(i); });
     } catch (const std::exception &) {
@@ -103,11 +111,28 @@ bool Crew::run(int64_t chunks, Chunk work, void *context) noexcept {
     const int64_t begin = now();
     job.take_chunks();
     const int64_t end = now();
-    job.wait_for_helpers(patience_.for_helpers());
-    const int64_t late = now() - end;
-    if (late > std::max(Patience::HELD_UP, (end - begin) / 2)) patience_.be_wary(now());
+    const int64_t late = std::max(Patience::HELD_UP, (end - begin) / 2);
+    if (!job.wait_for_helpers(patience_.for_helpers(), late)) {
+        patience_.be_wary(now());
+        fetch_last_helper(job);
+    }
     claimed_.fetch_and(~(uint64_t{1} << place), std::memory_order_release);
     return true;
+}
+
+// Somebody else has his core, it seems, and may keep it for milliseconds. The caller's is free until
+// he comes to his end.
+void Crew::fetch_last_helper(Job &job) noexcept {
+    const auto is_at_it = [&](const Post &each) {
+        return each.job.load(std::memory_order_relaxed) == &job;
+    };
+    bool is_fetched = false;
+    if (started_.load(std::memory_order_acquire) && std::ranges::count_if(posts_, is_at_it) == 1) {
+        const auto place = std::ranges::find_if(posts_, is_at_it) - posts_.begin();
+        is_fetched = way_.fetch(workers_[static_cast<size_t>(place)]);
+    }
+    job.wait_for_helpers(0);
+    if (is_fetched) way_.send_back();
 }
 
 // The place of a job that nobody uses, or -1 when all are in use.
@@ -128,9 +153,9 @@ void Crew::call(int64_t wanted) noexcept {
     const int asleep = sleepers_.load();
     if (asleep > 0) called_.store(now(), std::memory_order_relaxed);
     if (wanted < asleep) {
-        for (int64_t i = 0; i < wanted; ++i) calls_.notify_one();
+        for (int64_t i = 0; i < wanted; ++i) wake_one(calls_);
     } else if (asleep > 0) {
-        calls_.notify_all();
+        wake_all(calls_);
     }
 }
 
@@ -140,15 +165,19 @@ void Crew::live(int number) noexcept {
     for (;;) {
         const uint32_t seen = calls_.load();
         if (ended_.load()) return;
-        if (!help()) wait_for_call(seen);
+        if (!help(posts_[static_cast<size_t>(number)])) wait_for_call(seen);
     }
 }
 
 // Whether there was a job to help with.
-bool Crew::help() noexcept {
+bool Crew::help(Post &post) noexcept {
     bool helped = false;
-    for (uint64_t left = claimed_.load(std::memory_order_acquire); left; left &= left - 1)
-        helped |= jobs_[static_cast<size_t>(std::countr_zero(left))].help();
+    for (uint64_t left = claimed_.load(std::memory_order_acquire); left; left &= left - 1) {
+        Job &job = jobs_[static_cast<size_t>(std::countr_zero(left))];
+        post.job.store(&job, std::memory_order_relaxed);
+        helped |= job.help();
+    }
+    post.job.store(nullptr, std::memory_order_relaxed);
     return helped;
 }
 
@@ -162,7 +191,7 @@ void Crew::wait_for_call(uint32_t seen) noexcept {
         return;
     }
     ++sleepers_;
-    calls_.wait(seen);
+    sleep_while(calls_, seen);
     --sleepers_;
     const int64_t called = called_.load(std::memory_order_relaxed);
     patience_.was_woken(now() - called);

@@ -17,6 +17,7 @@
 
 #include "patience.hpp"
 #include "pool.hpp"
+#include "sleep.hpp"
 #include "way.hpp"
 
 namespace brimstone {
@@ -34,13 +35,14 @@ class alignas(128) Job {
     void open(int64_t chunks, Chunk work, void *context) noexcept;
     void take_chunks() noexcept;
     bool help() noexcept;  // whether there was a chunk
-    void wait_for_helpers(int64_t spin) noexcept;  // so many nanoseconds, before the caller sleeps
+    // Awake for so many nanoseconds, then asleep; whether none is left after so many more.
+    bool wait_for_helpers(int64_t spin, int64_t time = INT64_MAX) noexcept;
 
   private:
     // In the upper half how many chunks are left, below zero when threads looked for more; in the
     // lower one how many were taken from the last on.
     std::atomic<int64_t> left_ = 0;
-    std::atomic<uint32_t> helpers_ = 0;
+    Counter helpers_ = 0;
     int64_t chunks_ = 0;
     Chunk work_ = nullptr;
     void *context_ = nullptr;
@@ -61,21 +63,27 @@ class Crew {
     bool run(int64_t chunks, Chunk work, void *context) noexcept;
 
   private:
+    struct alignas(64) Post {
+        std::atomic<const Job *> job = nullptr;  // which one a worker helps with, or looks at
+    };
+
     int claim() noexcept;
     void call(int64_t wanted) noexcept;
     void live(int number) noexcept;
-    bool help() noexcept;
+    bool help(Post &post) noexcept;
+    void fetch_last_helper(Job &job) noexcept;
     void wait_for_call(uint32_t seen) noexcept;
 
     const unsigned forks_;
     std::array<Job, 64> jobs_;
     alignas(128) std::atomic<uint64_t> claimed_ = 0;  // a bit for each job
-    alignas(128) std::atomic<uint32_t> calls_ = 0;    // workers wait for the next
+    alignas(128) Counter calls_ = 0;                   // workers wait for the next
     std::atomic<int> sleepers_ = 0;
     std::atomic<int64_t> called_ = 0;  // when some of them were, last
     Patience patience_;
     std::atomic<bool> ended_ = false;
     std::vector<std::thread> workers_;
+    std::vector<Post> posts_;  // of each worker its own
     std::atomic<bool> started_ = false;  // all of them that there will be
     Way way_;
 };

@@ -36,9 +36,30 @@ void Way::make(std::vector<std::thread> &workers) noexcept {
     being_made_.clear(std::memory_order_release);
 }
 
+bool Way::fetch(std::thread &worker) noexcept {
+    const int here = sched_getcpu();
+    if (here < 0 || being_made_.test_and_set(std::memory_order_acquire)) return false;
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET(static_cast<size_t>(here), &only);
+    fetched_ = worker.native_handle();
+    if (pthread_getaffinity_np(fetched_, sizeof before_, &before_) == 0 &&
+        pthread_setaffinity_np(fetched_, sizeof only, &only) == 0)
+        return true;
+    being_made_.clear(std::memory_order_release);
+    return false;
+}
+
+void Way::send_back() noexcept {
+    pthread_setaffinity_np(fetched_, sizeof before_, &before_);
+    being_made_.clear(std::memory_order_release);
+}
+
 #else  // other systems do not say where a thread runs
 
 void Way::make(std::vector<std::thread> &) noexcept {}
+bool Way::fetch(std::thread &) noexcept { return false; }
+void Way::send_back() noexcept {}
 
 #endif
 

@@ -1,7 +1,7 @@
-// Workers make way for their caller: they run on other processors than it does.
+// Workers make way for their caller: they run on other processors than it does, until it waits.
 //
 // Comes in: the threads of workers, and the processor of who calls them. Goes out: threads that may
-// run wherever they might before, but there.
+// run wherever they might before, but there; or nowhere else, for a while.
 // Never: a thread that waits here; a processor that the workers were not allowed at first.
 //
 // Linux likes to wake a thread on the processor that it is woken from, and moves who stands in line
@@ -22,12 +22,18 @@ class Way {
     // By the caller; nothing happens unless it runs on another processor than the last one did, and
     // nothing if it is one of the workers.
     void make(std::vector<std::thread> &workers) noexcept;
+    // By a caller that will sleep until this one is done; whether the worker comes. Until it is sent
+    // back nobody makes way, and no other one is fetched.
+    bool fetch(std::thread &worker) noexcept;
+    void send_back() noexcept;
 
   private:
     std::atomic<int> avoided_ = -1;
     std::atomic_flag being_made_;  // who finds it set goes on
 #if defined(__linux__)
     cpu_set_t allowed_{}, given_{};
+    pthread_t fetched_{};
+    cpu_set_t before_{};  // where that one might run
 #endif
 };
 

@@ -37,7 +37,8 @@ inline bool runs_once(Pool &pool, int64_t chunks) {
 inline bool both(std::atomic<int> &come) {
     ++come;
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-    while (come < 2 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    while (come < 2 && std::chrono::steady_clock::now() < end)
+        std::this_thread::sleep_for(std::chrono::microseconds(1));
     return come >= 2;
 }
 

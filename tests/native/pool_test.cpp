@@ -11,6 +11,18 @@
 #include "check.hpp"
 #include "jobs.hpp"
 
+namespace {
+
+std::atomic<int> turns_given_away = 0;
+
+}  // namespace
+
+// In place of the system's.
+extern "C" int sched_yield() noexcept {
+    ++turns_given_away;
+    return 0;
+}
+
 namespace brimstone {
 namespace {
 
@@ -36,6 +48,24 @@ void test_chunks_run_at_the_same_time() {
             std::this_thread::sleep_for(1ms);
         }
     }
+}
+
+// Who gives it away to a program that spins has it back milliseconds later. Here workers wait for
+// jobs, and a caller for the last chunk of his helper, until they fall asleep.
+void test_nobody_who_waits_gives_his_turn_away() {
+    Pool pool(2);
+    turns_given_away = 0;
+    for (int i = 0; i < 10; ++i) {
+        std::atomic<int> begun = 0;
+        const auto caller = std::this_thread::get_id();
+        auto meet = [&](int64_t) {
+            check(both(begun));
+            if (std::this_thread::get_id() != caller) std::this_thread::sleep_for(1ms);
+        };
+        run(pool, 2, meet);
+        std::this_thread::sleep_for(1ms);
+    }
+    check(turns_given_away == 0);
 }
 
 void test_one_thread_and_one_chunk_are_plain_loops() {
@@ -144,6 +174,32 @@ void test_workers_make_way() {
     sched_setaffinity(0, sizeof allowed, &allowed);
 }
 
+// Somebody else may have his processor. Here he stays until he finds himself at the caller's, who has
+// nothing to do; then he is sent back.
+void test_a_helper_who_is_late_is_fetched() {
+    Pool pool(2);
+    cpu_set_t allowed;
+    sched_getaffinity(0, sizeof allowed, &allowed);
+    const cpu_set_t here = only(static_cast<size_t>(sched_getcpu()));
+    sched_setaffinity(0, sizeof here, &here);
+    const cpu_set_t before = of_workers(pool);
+    std::atomic<int> begun = 0;
+    const auto caller = std::this_thread::get_id();
+    auto stay = [&](int64_t) {
+        check(both(begun));
+        if (std::this_thread::get_id() == caller) return;
+        const auto is_here = [&] { return CPU_ISSET(static_cast<size_t>(sched_getcpu()), &here); };
+        const auto end = std::chrono::steady_clock::now() + 10s;
+        while (!is_here() && std::chrono::steady_clock::now() < end) {
+        }
+        check(is_here());
+    };
+    run(pool, 2, stay);
+    const cpu_set_t after = of_workers(pool);
+    check(CPU_EQUAL(&before, &after));
+    sched_setaffinity(0, sizeof allowed, &allowed);
+}
+
 // A worker may call, too, but makes no way for itself.
 void test_a_worker_that_calls_stays_where_it_is() {
     Pool pool(2);
@@ -180,6 +236,7 @@ int main() {
     using namespace brimstone;
     test_every_chunk_runs_once();
     test_chunks_run_at_the_same_time();
+    test_nobody_who_waits_gives_his_turn_away();
     test_one_thread_and_one_chunk_are_plain_loops();
     test_who_comes_to_a_full_pool_works_alone();
     test_chunks_call_run();
@@ -188,6 +245,7 @@ int main() {
     test_short_lives();
 #if defined(__linux__)
     test_workers_make_way();
+    test_a_helper_who_is_late_is_fetched();
     test_a_worker_that_calls_stays_where_it_is();
 #endif
     return exit_status();
