@@ -44,6 +44,7 @@ bool Way::fetch(std::thread &worker) noexcept {
     CPU_SET(static_cast<size_t>(here), &only);
     fetched_ = worker.native_handle();
     if (pthread_getaffinity_np(fetched_, sizeof before_, &before_) == 0 &&
+        !CPU_ISSET(static_cast<size_t>(here), &before_) &&
         pthread_setaffinity_np(fetched_, sizeof only, &only) == 0)
         return true;
     being_made_.clear(std::memory_order_release);
