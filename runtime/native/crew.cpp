@@ -112,10 +112,8 @@ bool Crew::run(int64_t chunks, Chunk work, void *context) noexcept {
     job.take_chunks();
     const int64_t end = now();
     const int64_t late = std::max(Patience::HELD_UP, (end - begin) / 2);
-    if (!job.wait_for_helpers(patience_.for_helpers(), late)) {
-        patience_.be_wary(now());
-        fetch_last_helper(job);
-    }
+    if (!job.wait_for_helpers(patience_.for_helpers(), late)) fetch_last_helper(job);
+    if (now() - end > late) patience_.be_wary(now());
     claimed_.fetch_and(~(uint64_t{1} << place), std::memory_order_release);
     return true;
 }
