@@ -9,6 +9,7 @@ import gc
 import random
 import time
 from collections.abc import Iterable, Mapping
+from math import inf
 
 import numpy as np
 
@@ -19,6 +20,8 @@ from benchmarks.harness.work import Run, Timing, Work, as_arrays
 ROUNDS = 11
 ROUND_SECONDS = 0.04
 """How long a contestant runs in one round at least."""
+BESIDE_AT_MOST = 0.4
+"""How long beside a neighbour at most, but for the last call: some are hundreds of times slower."""
 REPEATS = 3
 """How often the rounds of a work are begun anew on a machine that has other work."""
 
@@ -70,8 +73,8 @@ def timed(
     """The timings of all contestants, called so often in a turn at least, and whether the machine
     was quiet meanwhile, but for the neighbour that is to spin on a core."""
     timings: list[Timing] = []
+    counts = {name: max(together, count_for(run)) for name, run in runs.items()}
     with spinning_on(core) as neighbour:
-        counts = {name: max(together, count_for(run)) for name, run in runs.items()}
         for _ in range(REPEATS):
             timings, trusted = _all_rounds(runs, counts, neighbour)
             if trusted:
@@ -106,16 +109,22 @@ def _all_rounds(
 
 def _take(timing: Timing, run: Run, count: int, neighbour: Neighbour | None) -> None:
     """A contestant's turn; beside a neighbour two, one while that is at rest."""
-    if neighbour is not None:
-        with neighbour.at_rest():
-            timing.at_rest.append(_one(run, count))
-    timing.seconds.append(_one(run, count))
+    if neighbour is None:
+        timing.seconds.append(_one(run, count))
+        return
+    with neighbour.at_rest():
+        timing.at_rest.append(_one(run, count))
+    timing.seconds.append(_one(run, count, BESIDE_AT_MOST))
 
 
-def _one(run: Run, count: int) -> float:
-    """Seconds per call, when what ran before has come to rest."""
+def _one(run: Run, count: int, at_most: float = inf) -> float:
+    """Seconds per call, when what ran before has come to rest: of so many, or fewer, if these take
+    so long."""
     load.settle()
-    start = time.perf_counter()
-    for _ in range(count):
+    start = end = time.perf_counter()
+    done = 0
+    while done < count and end - start < at_most:
         run()
-    return (time.perf_counter() - start) / count
+        done += 1
+        end = time.perf_counter()
+    return (end - start) / done
