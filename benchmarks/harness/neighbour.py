@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 STEPS = 100_000
-"""How many empty loops there are, some milliseconds, between two looks at the parent."""
+"""How many empty loops there are, some milliseconds, between two looks at what it is asked."""
 SPIN, REST = "spin\n", "rest\n"
 """What it is asked, and says when it does so."""
 

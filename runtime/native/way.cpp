@@ -22,7 +22,7 @@ void Way::make(std::vector<std::thread> &workers) noexcept {
     const int here = sched_getcpu();
     if (here < 0 || here == avoided_.load(std::memory_order_relaxed)) return;
     if (workers.empty() || is_one_of(workers)) return;
-    if (being_made_.test_and_set(std::memory_order_acquire)) return;
+    if (taken_.test_and_set(std::memory_order_acquire)) return;
     cpu_set_t now;
     if (pthread_getaffinity_np(workers.front().native_handle(), sizeof now, &now) == 0) {
         if (!CPU_EQUAL(&now, &given_)) allowed_ = now;  // as they began, or as somebody wants it
@@ -33,12 +33,12 @@ void Way::make(std::vector<std::thread> &workers) noexcept {
                 pthread_setaffinity_np(each.native_handle(), sizeof given_, &given_);
         avoided_.store(here, std::memory_order_relaxed);
     }
-    being_made_.clear(std::memory_order_release);
+    taken_.clear(std::memory_order_release);
 }
 
 bool Way::fetch(std::thread &worker) noexcept {
     const int here = sched_getcpu();
-    if (here < 0 || being_made_.test_and_set(std::memory_order_acquire)) return false;
+    if (here < 0 || taken_.test_and_set(std::memory_order_acquire)) return false;
     cpu_set_t only;
     CPU_ZERO(&only);
     CPU_SET(static_cast<size_t>(here), &only);
@@ -47,13 +47,13 @@ bool Way::fetch(std::thread &worker) noexcept {
         !CPU_ISSET(static_cast<size_t>(here), &before_) &&
         pthread_setaffinity_np(fetched_, sizeof only, &only) == 0)
         return true;
-    being_made_.clear(std::memory_order_release);
+    taken_.clear(std::memory_order_release);
     return false;
 }
 
 void Way::send_back() noexcept {
     pthread_setaffinity_np(fetched_, sizeof before_, &before_);
-    being_made_.clear(std::memory_order_release);
+    taken_.clear(std::memory_order_release);
 }
 
 #else  // other systems do not say where a thread runs

@@ -29,7 +29,7 @@ class Way {
 
   private:
     std::atomic<int> avoided_ = -1;
-    std::atomic_flag being_made_;  // who finds it set goes on
+    std::atomic_flag taken_;  // by who changes where they run; who finds it set goes on
 #if defined(__linux__)
     cpu_set_t allowed_{}, given_{};
     pthread_t fetched_{};
