@@ -5,12 +5,14 @@ Comes in: names. Goes out: devices. `with bs.device("reference"):` makes tensors
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..runtime.arrays import Use, use
 from ..runtime.device import Device, device_named
 from ..targets import TARGETS
 from .functions.creation import as_device
+
+if TYPE_CHECKING:
+    from ..runtime.arrays import Use
 
 
 def device(name: Any) -> Device:
@@ -22,6 +24,8 @@ def device(name: Any) -> Device:
 
 def memory_use() -> Use:
     """Bytes that tensors of the CPU use: now, at most so far, kept for tensors to come."""
+    from ..runtime.arrays import use  # which opens the native library
+
     return use()
 
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from ..ir.types import Tensor as TensorType
 from ..runtime.device import Device
+from ..runtime.streams import leave_behind
 from .arguments import Roles, Static, bare
 from .bundle import Kind, tree_text
 from .caller import user_line
@@ -117,6 +118,7 @@ class _Writer:
             if isinstance(problem, Exception):
                 retell(problem, plan, sizes)
             else:  # an interrupt
+                leave_behind()
                 roles.give_away(args, kwargs)
 
         if roles.donates:

@@ -6,10 +6,9 @@ Never: memory given back while somebody reads it, here or in the core.
 """
 
 import os
-from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
-from itertools import count, islice, starmap
+from itertools import count, starmap
 from operator import is_
 from threading import current_thread, main_thread
 from typing import Any, NamedTuple, overload
@@ -19,7 +18,8 @@ import numpy as np
 from ..ir.errors import IRError
 from ..ir.payloads import Array
 from ..targets.script import Donated, Form, NoMemory
-from .native import State, address_of, core, ffi, peek
+from .held import Held
+from .native import ADDRESS, State, address_of, core, ffi
 from .scripts import error_of, raised, stopped
 from .streams import leave_behind
 
@@ -27,26 +27,21 @@ _LENT: dict[int, Array] = {}
 """Arrays of others, by their tickets."""
 _TICKETS = count(1)
 _AT_ONCE = 64
-_GONE = deque[Any]()
-"""Arrays that nobody has any more, which the next call drops."""
-_EACH_GONE = iter(_GONE.popleft, None)
-_LARGE = 1 << 20
-"""So many bytes are dropped at once."""
 _FEW = 64
 """So many bytes are copied where somebody reads them."""
-_TYPES = {"f": "float", "d": "double", "i": "int32_t", "l": "int64_t", "?": "_Bool"}
-_POINTERS: dict[str, Any] = {char: ffi.typeof(f"{name} *") for char, name in _TYPES.items()}
-"""By numpy's names of dtypes, how numbers are read without it."""
+_ARRAYS: Any = ffi.typeof("brimstone_arrays *")
+"""As the functions of the core take arrays."""
 
 
-class Arrays(Sequence["Arrays"]):
-    """Arrays that are held together, of these forms."""
+class Arrays(Held, Sequence["Arrays"]):
+    """Arrays that are held together, each of its form."""
 
-    __slots__ = ("__weakref__", "forms", "native")
+    __slots__ = ("__weakref__",)
 
-    def __init__(self, native: Any, forms: tuple[Form, ...]) -> None:
-        self.native = native
-        self.forms: tuple[Form, ...] = forms
+    @property
+    def native(self) -> Any:
+        """As functions of the core take them, for as long as these are held."""
+        return ffi.cast(_ARRAYS, self.address)
 
     def __len__(self) -> int:
         return len(self.forms)
@@ -63,8 +58,7 @@ class Arrays(Sequence["Arrays"]):
             chosen = range(chosen, chosen + 1)
         begin, end = chosen.start, chosen.start + len(chosen)
         forms = self.forms[begin:end]
-        native = owned(bytes_of(forms), core().brimstone_part, self.native, begin, end)
-        return Arrays(native, forms)
+        return owned(forms, core().brimstone_part, self.native, begin, end)
 
     def wait(self) -> None:
         """Return when all are computed; an error says why one could not be."""
@@ -82,7 +76,7 @@ class Arrays(Sequence["Arrays"]):
     def array(self) -> Array:
         """The contents, which nobody may change, of one that is alone, when it is computed."""
         native, (form,) = self.native, self.forms
-        there = peek()(address_of(native))
+        there = self.there()
         try:
             address = ffi.cast("void *", there) if there else core().brimstone_read(native)
             is_theirs = address or core().brimstone_lend(native)
@@ -100,15 +94,7 @@ class Arrays(Sequence["Arrays"]):
         if size <= _FEW:  # they are copied sooner than somebody holds their memory
             few: Any = ffi.buffer(address, size)
             return np.ndarray(form.shape, form.storage, few[:])
-        return shown(native, address, form, read_only=True)
-
-    def number(self) -> Any:
-        """The only element of one that is alone, as Python has it, when it is computed."""
-        pointer = _POINTERS.get(self.forms[0].storage.char)
-        if pointer is not None and (there := peek()(address_of(self.native))):
-            number: Any = ffi.cast(pointer, there)
-            return number[0]
-        return self.array().item()
+        return shown(self, address, read_only=True)
 
     def addresses(self) -> list[int]:
         """Where the memory of each begins, computed or not."""
@@ -134,26 +120,18 @@ def lend(native: Any) -> None:
         raise Donated
 
 
-def owned(bytes: int, make: Callable[..., Any], *given: Any) -> Any:
-    """Arrays that the core makes, of so many bytes, dropped when nobody has them any more.
+def owned(forms: tuple[Form, ...], make: Callable[..., Any], *given: Any) -> Arrays:
+    """Arrays that a function of the core makes.
 
     Python looks at signals behind a call: an interrupt between the one that makes them and the one
-    that gives them an owner would lose them, so both are one.
+    that gives them an owner would lose them, so all are one.
     """
-    made = next(map(ffi.gc, starmap(make, (given,)), (dropper(bytes),)))
-    if not made:
-        ffi.gc(made, None)
-        raise NoMemory(bytes)
+    size = bytes_of(forms)
+    addresses = map(int, map(ffi.cast, (ADDRESS,), starmap(make, (given,))))
+    made = next(map(Arrays, addresses, (forms,), (size,)))
+    if not made.address:
+        raise NoMemory(size)
     return made
-
-
-def dropper(bytes: int) -> Callable[[Any], None]:
-    """What is told when nobody has arrays any more; so many bytes are likely to be had back then.
-
-    A native call lets go of Python's lock, which then may go to another thread: of few bytes the
-    next call is told, whatever it is for.
-    """
-    return _GONE.append if bytes < _LARGE else core().brimstone_drop
 
 
 def bytes_of(forms: Iterable[Form]) -> int:
@@ -161,44 +139,16 @@ def bytes_of(forms: Iterable[Form]) -> int:
     return sum([form.size for form in forms])
 
 
-def take_gone(taken: list[Any]) -> None:
-    """Add those that nobody has to a list, of which the core is to be told, each once; the list is
-    the caller's, so that an interrupt does not lose them."""
-    try:  # noqa: SIM105 (to suppress it takes as long as all else here)
-        taken.extend(islice(_EACH_GONE, len(_GONE)))
-    except IndexError:  # another thread is at it, too
-        pass
-
-
-def leave_to_next(taken: list[Any]) -> None:
-    """What was taken from those that nobody has, and the core was not told of."""
-    _GONE.extend(taken)
-
-
-def drop_gone() -> None:
-    """Drop what nobody has any more."""
-    if not _GONE:
-        return
-    taken: list[Any] = []
-    is_told, drop_all = False, core().brimstone_drop_all
-    try:
-        take_gone(taken)
-        number = len(taken)
-        is_told = True
-        drop_all(taken, number)
-    except BaseException:
-        if not is_told:
-            leave_to_next(taken)
-        raise
-
-
+drop_gone = Held.drop_gone
+"""Drop what nobody has any more."""
 os.register_at_fork(before=drop_gone)  # which waits for all that somebody has
 
 
-def shown(native: Any, address: Any, form: Form, read_only: bool) -> Array:
-    """A host array on the memory of the first of some arrays, which lives as long."""
+def shown(arrays: Arrays, address: Any, read_only: bool) -> Array:
+    """A host array on the memory of one that is alone, which lives as long."""
+    (form,) = arrays.forms
     # What holds the arrays has no code of Python: an interrupt that came in it would be lost.
-    memory: Any = ffi.buffer(ffi.gc(address, partial(is_, native)), form.size)
+    memory: Any = ffi.buffer(ffi.gc(address, partial(is_, arrays)), form.size)
     array = np.ndarray(form.shape, form.storage, memory)
     if read_only:
         array.flags.writeable = False
@@ -207,23 +157,24 @@ def shown(native: Any, address: Any, form: Form, read_only: bool) -> Array:
 
 def empty(shape: tuple[int, ...], storage: Any) -> Array:
     """A host array in memory of the core, whose contents nobody knows."""
-    native, form = _new(shape, storage)
-    return shown(native, core().brimstone_address(native, 0), form, read_only=False)
+    made = _new(shape, storage)
+    return shown(made, core().brimstone_address(made.native, 0), read_only=False)
 
 
 def copied(array: Array, storage: Any) -> Arrays:
     """A copy of a host array in memory of the core, row-major and aligned."""
-    native, form = _new(array.shape, storage)
-    memory: Any = ffi.buffer(core().brimstone_address(native, 0), form.size)
+    made = _new(array.shape, storage)
+    (form,) = made.forms
+    memory: Any = ffi.buffer(core().brimstone_address(made.native, 0), form.size)
     np.ndarray(form.shape, form.storage, memory)[...] = array
-    return Arrays(native, (form,))
+    return made
 
 
-def _new(shape: tuple[int, ...], storage: Any) -> tuple[Any, Form]:
+def _new(shape: tuple[int, ...], storage: Any) -> Arrays:
     """An array in memory of the core."""
     drop_gone()
     form = Form(shape, storage)
-    return owned(form.size, core().brimstone_empty, form.size), form
+    return owned((form,), core().brimstone_empty, form.size)
 
 
 def lent(array: Array) -> Arrays:
@@ -234,17 +185,17 @@ def lent(array: Array) -> Arrays:
     _LENT[ticket] = array
     address = ffi.cast("void *", array.__array_interface__["data"][0])
     try:
-        native = owned(bytes, core().brimstone_borrow, address, bytes, ticket)
+        form = Form(array.shape, array.dtype)
+        return owned((form,), core().brimstone_borrow, address, bytes, ticket)
     except NoMemory:
         del _LENT[ticket]
         raise
-    return Arrays(native, (Form(array.shape, array.dtype),))
 
 
 def failed(forms: Iterable[Form], error: IRError) -> tuple[Arrays, ...]:
     """Arrays that could not be computed, for which there is an error."""
     make, number = core().brimstone_failed, raised(error)
-    return tuple([Arrays(owned(form.size, make, form.size, number), (form,)) for form in forms])
+    return tuple([owned((form,), make, form.size, number) for form in forms])
 
 
 def are_sound(stream: Any, pieces: Sequence[Arrays]) -> bool:
@@ -257,7 +208,7 @@ def joined(pieces: Sequence[Arrays]) -> Arrays:
     """All arrays of some pieces, which others hold, too."""
     forms = tuple([form for each in pieces for form in each.forms])
     natives = [each.native for each in pieces]
-    return Arrays(owned(bytes_of(forms), core().brimstone_join, natives, len(natives)), forms)
+    return owned(forms, core().brimstone_join, natives, len(natives))
 
 
 def take_back() -> None:

@@ -8,7 +8,6 @@ import os
 from threading import local
 
 from ..targets import TARGETS, Target
-from .host import shared_host
 
 VARIABLE = "BRIMSTONE_DEVICE"
 
@@ -66,6 +65,8 @@ def device_named(name: str) -> Device:
         kind, _, index = name.partition(":")
         if kind not in TARGETS or not (index or "0").isdigit() or int(index or 0) > 0:
             raise ValueError(f"there is no device {name!r}; there are: {', '.join(TARGETS)}")
+        from .host import shared_host  # which opens the native library
+
         target = TARGETS[kind](shared_host())
         found = _DEVICES.setdefault(name, Device(kind, int(index or 0), target))
     return found

@@ -1,15 +1,13 @@
 """The native core, opened through cffi.
 
 In: the installed shared library, and `declared.py`, which is what `native/brimstone.h` says of it.
-Out: `core()`, an object with the header's functions as methods; and `peek()`, one of them for those
-who keep Python's lock. This never builds anything, and never looks outside
-the installed package.
+Out: `core()`, an object with the header's functions as methods, each of which lets go of Python's
+lock. This never builds anything, and never looks outside the installed package.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from ctypes import PyDLL, c_void_p
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -36,6 +34,9 @@ class State:
     PENDING, READY, FAILED, STOPPED = range(4)
 
 
+ADDRESS: Any = ffi.typeof("intptr_t")
+"""What a pointer is as a number."""
+
 ENDED, RAISED = -2, -3
 """Why something could not be done, as `brimstone_reason` says it: the process came to its end, or
 Python had a part in it and raised an error."""
@@ -61,10 +62,6 @@ class Core(Protocol):
     ) -> int: ...
 
     def brimstone_stop(self) -> None: ...
-
-    def brimstone_drop(self, arrays: FFI.CData) -> None: ...
-
-    def brimstone_drop_all(self, pieces: Sequence[FFI.CData], count: int) -> None: ...
 
     def brimstone_empty(self, bytes: int) -> FFI.CData: ...
 
@@ -137,25 +134,9 @@ def core() -> Core:
     return cast(Core, ffi.dlopen(str(library_path())))
 
 
-@cache
-def peek() -> Callable[[int], int | None]:
-    """`brimstone_peek`, from an address to one, with Python's lock held.
-
-    cffi lets go of that lock at each call, and then another thread may take it: who only looks
-    whether something is there would have to wait for it again.
-    """
-    made = PyDLL(str(library_path())).brimstone_peek
-    made.argtypes, made.restype = (c_void_p,), c_void_p
-    return cast("Callable[[int], int | None]", made)
-
-
-_ADDRESS: Any = ffi.typeof("intptr_t")
-"""What a pointer is as a number."""
-
-
 def address_of(pointer: FFI.CData) -> int:
     """Where something lies that the library knows by a pointer."""
-    return int(ffi.cast(_ADDRESS, pointer))
+    return int(ffi.cast(ADDRESS, pointer))
 
 
 def library_path() -> Path:

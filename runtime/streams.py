@@ -9,11 +9,11 @@ from threading import local
 from typing import Any
 from weakref import WeakSet
 
-from .native import core, ffi
+from .native import address_of, core, ffi
 
 
 class Streams(local):
-    """The stream of each thread, as `own`."""
+    """The stream of each thread, as `own`, and where it is."""
 
     def __init__(self, threads: Any) -> None:
         self._threads = threads
@@ -26,6 +26,7 @@ class Streams(local):
         if not native:
             raise MemoryError("there is no memory for a thread's stream")
         self.own: Any = ffi.gc(native, core().brimstone_close_stream)
+        self.address = address_of(native)
 
 
 class _Interruptible:

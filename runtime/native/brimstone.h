@@ -158,9 +158,6 @@ BRIMSTONE_API void brimstone_stop(void);
 typedef struct brimstone_arrays brimstone_arrays;
 BRIMSTONE_API void brimstone_drop(brimstone_arrays *arrays);
 
-/* Drop so many. */
-BRIMSTONE_API void brimstone_drop_all(brimstone_arrays *const *pieces, int64_t count);
-
 /* One array of so many bytes; NULL if there is no memory. */
 BRIMSTONE_API brimstone_arrays *brimstone_empty(int64_t bytes);
 
@@ -208,7 +205,6 @@ BRIMSTONE_API void *brimstone_read(brimstone_arrays *arrays);
 
 /* The same for those who may not wait: NULL if it is not computed yet, too. It waits for no lock. */
 BRIMSTONE_API void *brimstone_peek(brimstone_arrays *arrays);
-
 
 /* Why the first array that could not be computed was not. */
 BRIMSTONE_API brimstone_failure brimstone_why(brimstone_arrays *arrays);
@@ -391,5 +387,9 @@ typedef struct brimstone_tape {
  * does not hold of them, or a number is too large; or BRIMSTONE_NO_MEMORY. */
 BRIMSTONE_API int32_t brimstone_replay(const brimstone_tape *tape, const int64_t *given,
                                        int64_t *words);
+
+/* For Python, whose lock the caller has: a new tuple of two types, of what holds arrays and of what
+ * calls programs. Of each object the first `head` bytes are Python's own. */
+BRIMSTONE_API void *brimstone_python(int64_t head);
 
 #endif

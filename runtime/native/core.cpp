@@ -6,7 +6,9 @@
 
 #include "array.hpp"
 #include "brimstone.h"
+#include "dealer.hpp"
 #include "door.hpp"
+#include "held.hpp"
 #include "launch.hpp"
 #include "memory.hpp"
 #include "pack.hpp"
@@ -122,11 +124,6 @@ int64_t brimstone_run(brimstone_threads *threads, const brimstone_script *script
 void brimstone_stop(void) { brimstone::end_streams(); }
 
 void brimstone_drop(brimstone_arrays *arrays) { brimstone::leave(arrays); }
-
-void brimstone_drop_all(brimstone_arrays *const *pieces, int64_t count) {
-    for (brimstone_arrays *arrays : std::span(pieces, static_cast<size_t>(count)))
-        brimstone::leave(arrays);
-}
 
 brimstone_arrays *brimstone_empty(int64_t bytes) {
     Array *made = nullptr;
@@ -309,4 +306,9 @@ int32_t brimstone_replay(const brimstone_tape *tape, const int64_t *given, int64
     } catch (const std::bad_alloc &) {
         return BRIMSTONE_NO_MEMORY;
     }
+}
+
+void *brimstone_python(int64_t head) {
+    brimstone::head = static_cast<size_t>(head);
+    return Py_BuildValue("NN", brimstone::new_held_type(), brimstone::new_dealer_type());
 }

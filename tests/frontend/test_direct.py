@@ -18,6 +18,7 @@ from brimstone.frontend.direct import OTHER
 from brimstone.frontend.jit import Jitted
 from brimstone.frontend.quick import Quick
 from brimstone.targets.reference import Interpreted
+from kit.failures import Failures
 
 
 @pytest.fixture(params=["reference", "cpu"])
@@ -271,22 +272,24 @@ def test_what_was_given_away_cannot_be_read() -> None:
         step(before, 1.0)
 
 
+FAILURES = Failures()
+
+
 @pytest.fixture
 def donating(target: str) -> Jitted:
     """A function that goes the direct way."""
     step = bs.jit(lambda x: x + 1, donate="x")
-    for _ in range(4):
-        step(ones(2))
+    with FAILURES.watching():
+        for _ in range(4):
+            step(ones(2))
     return step
 
 
 def failing(step: Jitted, problem: Any) -> Any:
     """A context in which what a function is compiled to cannot be run."""
-    executable: Any = step.plans[0].executable
-    if isinstance(executable, Interpreted):
+    if isinstance(step.plans[0].executable, Interpreted):
         return mock.patch.object(Interpreted, "__call__", side_effect=problem)
-    (call,) = executable._prepared.values()
-    return mock.patch.object(call._program, "call", side_effect=problem)
+    return mock.patch.object(FAILURES, "before", problem)
 
 
 def test_an_interrupt_gives_away_what_was_donated(donating: Jitted) -> None:

@@ -1,0 +1,28 @@
+// Arrays as an object of Python holds them.
+//
+// Comes in: arrays of the core. Goes out: objects, which drop them when Python drops the objects;
+// the number that the first array is, or where it begins, once it is computed.
+// Never: another thread that gets Python's lock because few bytes are dropped. The next call is
+// told of them, whatever it is for, since each call lets go of that lock.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "brimstone.h"
+#include "python.hpp"
+
+namespace brimstone {
+
+// The type, new; a null pointer if Python has raised an error.
+PyObject *new_held_type() noexcept;
+// An object of a type that is derived from it, which holds arrays from now on; so many bytes are
+// likely to be had back from them. If there is no memory they are dropped.
+PyObject *hold_in(PyObject *type, brimstone_arrays *arrays, PyObject *forms,
+                  int64_t bytes) noexcept;
+brimstone_arrays *arrays_in(PyObject *object) noexcept;
+
+// Put arrays that nobody has any more before others, for the core to drop; how many they are.
+size_t take_gone(std::vector<brimstone_arrays *> &pieces);
+
+}  // namespace brimstone
