@@ -17,6 +17,7 @@
 #include "record.hpp"
 #include "script.hpp"
 #include "stream.hpp"
+#include "streams.hpp"
 #include "tape.hpp"
 
 using brimstone::Array;

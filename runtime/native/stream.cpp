@@ -1,13 +1,10 @@
 #include "stream.hpp"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <bit>
 #include <exception>
 #include <new>
 #include <thread>
-#include <utility>
 
 #include "launch.hpp"
 #include "memory.hpp"
@@ -21,62 +18,12 @@ namespace {
 constexpr int64_t LITTLE = int64_t{16} << 20;
 // Who waits does not run himself what is more, for he would not come back for a while.
 constexpr int64_t LONG = int64_t{256} << 20;
-// Results that are wanted after this time are not wanted at once.
-constexpr auto AT_ONCE = std::chrono::microseconds(100);
-// The same where they were computed just before: what the caller needs is not in the caches then.
-constexpr auto THEN_AT_ONCE = std::chrono::microseconds(200);
-// The same where other threads are at work, too: until Python, which lets them take turns, asks the
-// one whose turn it is to make way.
-constexpr auto TURN = std::chrono::milliseconds(5);
-// Who has asked for something is likely to do so again within this time, a few turns.
-constexpr auto COMPANY = std::chrono::milliseconds(100);
 // In place of an action, in events.
 constexpr int64_t CALL = -1;
 // So much memory is asked for as it is, and not for twice as much.
 constexpr uint64_t WIDE = uint64_t{4} << 20;
 constexpr int64_t TASKS_AT_MOST = 32;
 constexpr int64_t BYTES_AT_MOST = int64_t{256} << 20;
-
-// All streams, the last one first, and those that are closed. They are never destroyed.
-std::mutex &registry = *new std::mutex;
-Stream *all = nullptr;
-Stream *closed = nullptr;
-// Which thread was the last to ask for something, and when: of each, the address of something of its
-// own, as a thread that was interrupted has had several streams.
-std::atomic<const void *> latest = nullptr;
-std::atomic<Time::rep> latest_at = 0;
-thread_local char own_place;
-
-// A task may wait for one of another stream: none is kept locked while another one is waited for.
-void lock_all() {
-    registry.lock();
-    for (bool idle = false; !idle;) {
-        for (Stream *stream = all; stream; stream = stream->next) stream->settle();
-        idle = true;
-        for (Stream *stream = all; stream; stream = stream->next) idle &= stream->lock();
-        if (idle) break;
-        for (Stream *stream = all; stream; stream = stream->next) stream->unlock(false);
-        std::this_thread::yield();
-    }
-    lock_tasks();
-    lock_events();
-}
-
-void unlock_all(bool in_child) {
-    unlock_events();
-    unlock_tasks();
-    for (Stream *stream = all; stream; stream = stream->next) stream->unlock(in_child);
-    registry.unlock();
-}
-
-// Handlers that are registered first run last before a fork, and first after it.
-void watch_forks() {
-    static const int registered = [] {
-        blocks();
-        return pthread_atfork(lock_all, [] { unlock_all(false); }, [] { unlock_all(true); });
-    }();
-    static_cast<void>(registered);
-}
 
 }  // namespace
 
@@ -102,11 +49,7 @@ bool Stream::wait_until(Condition holds, bool for_results) noexcept {
     Lock lock(mutex_);
     if (holds()) return true;
     const Time now = Clock::now(), end = now + PATIENCE;
-    if (for_results && first_ && pushed_ != Time()) {
-        awaits_ = is_at_once(now - std::exchange(pushed_, Time()), AT_ONCE);
-        last_->program.haste()->wanted(awaits_);
-        answered_ = nullptr;
-    }
+    if (for_results && first_) asker_.waits(*last_->program.haste(), now);
     do {
         const bool is_long = first_ && first_->program.plan().work > LONG;
         if (running_ || !first_ || stopping() || (is_long && call_runner())) {
@@ -123,46 +66,23 @@ bool Stream::wait_until(Condition holds, bool for_results) noexcept {
 void Stream::push(Task &task) noexcept {
     Lock lock(mutex_);
     if (!arena_ && task.arena) arena_ = hold(task.arena);
-    pushed_ = Clock::now();
-    if (recording()) task.asked = pushed_;
+    const Time now = Clock::now();
+    if (recording()) task.asked = now;
     task.next = nullptr;
-    note_company();
-    learn();
-    task.results->call = ++calls_;
+    task.results->call = asker_.asks(now);
     (first_ ? last_->next : first_) = &task;
     last_ = &task;
     ++count_;
     bytes_ += task.program.bytes();
     if (running_) return;
-    bool at_once = false;
-    if (first_ != &task) {
-        first_->program.haste()->went_on_without();
-        awaits_ = false;
-    } else {
-        at_once = is_for_now(task);
-        if (!at_once && task.program.haste()->awaits(awaits_)) return;
-    }
-    if (at_once || !call_runner()) {
-        const Time end = at_once ? pushed_ + PATIENCE : Time::max();
-        run_tasks(lock, end, [] { return false; });
-    }
-    if (answered_) answer_ = Clock::now();
-}
-
-// Whether other threads ask for something, too; each tells the others by asking.
-void Stream::note_company() noexcept {
-    const Time::rep now = pushed_.time_since_epoch().count();
-    const Time::rep before = latest_at.exchange(now, std::memory_order_relaxed);
-    const bool was_another = latest.exchange(&own_place, std::memory_order_relaxed) != &own_place;
-    if (was_another && Time(Time::duration(before)) + COMPANY > pushed_)
-        company_until_ = pushed_ + COMPANY;
-    has_company_ = pushed_ < company_until_;
-}
-
-// Whether somebody wants results at once who wants them after this time. In company he may have to
-// wait for his turn before he can say so.
-bool Stream::is_at_once(Time::duration passed, Time::duration alone) const noexcept {
-    return passed < (has_company_ ? TURN : alone);
+    const bool at_once = first_ == &task && is_for_now(task);
+    if (first_ != &task)
+        asker_.goes_on(*first_->program.haste());
+    else if (!at_once && asker_.awaits(*task.program.haste()))
+        return;
+    if (at_once || !call_runner())
+        run_tasks(lock, at_once ? now + PATIENCE : Time::max(), [] { return false; });
+    asker_.is_let_go();
 }
 
 // Whether who asks for the only task does it himself: it is little, or he would wait for it next.
@@ -170,27 +90,7 @@ bool Stream::is_for_now(const Task &task) noexcept {
     const int64_t work = task.program.plan().work;
     if (work > LONG || !task.can_begin()) return false;
     if (work < LITTLE || pool_.threads() == 1) return true;
-    if (!task.program.haste()->surely_awaits()) return false;
-    answered_ = task.program.haste();
-    return true;
-}
-
-// From what became of the results that were there when the last call returned.
-void Stream::learn() noexcept {
-    const Time::rep reading = reading_.exchange(0, std::memory_order_relaxed);
-    const std::shared_ptr<Haste> answered = std::move(answered_);
-    if (!answered) return;
-    awaits_ = reading != 0 && is_at_once(Time(Time::duration(reading)) - answer_, THEN_AT_ONCE);
-    if (reading == 0)
-        answered->went_on_without();
-    else
-        answered->wanted(awaits_);
-}
-
-void Stream::note_reading(uint32_t call) noexcept {
-    if (call != calls_.load(std::memory_order_relaxed) || reading_.load(std::memory_order_relaxed))
-        return;
-    reading_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
+    return asker_.surely_awaits(task.program.haste());
 }
 
 // Tasks are done one after the other, so that one piece of memory is enough for those that wait. At
@@ -349,36 +249,6 @@ void Stream::end() noexcept {
     ++waiting_;
     changed_.wait(lock, [this] { return !running_; });
     --waiting_;
-}
-
-Stream *open_stream(Pool &pool) noexcept {
-    watch_forks();
-    const std::lock_guard lock(registry);
-    for (Stream **place = &closed; *place; place = &(*place)->next_closed) {
-        if (&(*place)->pool() != &pool || !(*place)->reopen()) continue;
-        settle_down((*place)->number());
-        return std::exchange(*place, (*place)->next_closed);
-    }
-    auto *made = new (std::nothrow) Stream(pool, all ? all->number() + 1 : 0);
-    if (!made) return nullptr;
-    settle_down(made->number());
-    made->next = all;
-    all = made;
-    return made;
-}
-
-void close_stream(Stream *stream) noexcept {
-    const std::lock_guard lock(registry);
-    stream->close();
-    stream->next_closed = closed;
-    closed = stream;
-}
-
-void end_streams() noexcept {
-    stop();
-    const std::lock_guard lock(registry);
-    for (Stream *stream = all; stream; stream = stream->next) stream->end();
-    go_on();
 }
 
 }  // namespace brimstone

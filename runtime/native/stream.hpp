@@ -7,9 +7,8 @@
 // sleeps while there is nothing to do. Who waits for an array runs what is before it himself,
 // unless the runner is at it, or it would take so long that nobody could stop him. A runner that is
 // woken for nothing takes a core from the pool: for a program whose results are wanted at once, it
-// is not called before something else is asked for. Who has wanted them at once several times in turn
-// does it all himself when he asks, until he reads what he got late, or not before he asks again. Who
-// has to wait for other threads before he can read it is not late.
+// is not called before something else is asked for, and who is sure to want them does it all himself
+// when he asks (`asker.hpp`).
 #pragma once
 
 #include <atomic>
@@ -18,7 +17,7 @@
 #include <mutex>
 
 #include "array.hpp"
-#include "haste.hpp"
+#include "asker.hpp"
 #include "pool.hpp"
 #include "program.hpp"
 #include "script.hpp"
@@ -37,7 +36,7 @@ class Stream {
     bool wait_for_all() noexcept;
     void push(Task &task) noexcept;
     // Somebody reads what a call has made, and need not wait for it.
-    void note_reading(uint32_t call) noexcept;
+    void note_reading(uint32_t call) noexcept { asker_.reads(call); }
     // Memory of so many bytes that tasks use one after the other, held for one of them; a null
     // pointer if there is none. It is let go of if the task is not pushed after all.
     Array *reserve(int64_t bytes) noexcept;
@@ -70,9 +69,6 @@ class Stream {
     bool wait_until(Condition holds, bool for_results = true) noexcept;
     template <typename Condition>
     void run_tasks(Lock &lock, Time end, Condition enough) noexcept;
-    void learn() noexcept;
-    void note_company() noexcept;
-    bool is_at_once(Time::duration passed, Time::duration alone) const noexcept;
     bool is_for_now(const Task &task) noexcept;
     void forsake() noexcept;
     void drop_arena() noexcept;
@@ -86,26 +82,13 @@ class Stream {
     std::mutex mutex_;
     std::condition_variable changed_, called_;
     Task *first_ = nullptr, *last_ = nullptr;
-    Time pushed_;  // when the last one was, unless somebody has waited since then
     Array *arena_ = nullptr;  // of the tasks that wait, one after the other
     int64_t count_ = 0, bytes_ = 0;
-    bool awaits_ = false;  // results of the last task that was waited for, at once
-    std::atomic<uint32_t> calls_ = 0;     // the number of the last task
-    std::shared_ptr<Haste> answered_;     // its program's, if it was done as it was surely awaited
-    Time answer_;                         // when it was done
-    Time company_until_;                  // others are likely to ask for something, too
-    bool has_company_ = false;            // when the last task was pushed
-    std::atomic<Time::rep> reading_ = 0;  // when somebody has read its results; 0 if nobody has
+    Asker asker_;
     int waiting_ = 0;
     std::atomic<bool> is_closed_ = false;
     bool running_ = false;  // whether somebody runs tasks
     bool has_runner_ = false, wanted_ = false;
 };
-
-// A stream that nobody else has; a null pointer if there is no memory.
-Stream *open_stream(Pool &pool) noexcept;
-void close_stream(Stream *stream) noexcept;
-// Nothing is run any more once this returns, but what this very thread waits for.
-void end_streams() noexcept;
 
 }  // namespace brimstone

@@ -7,6 +7,7 @@
 #include "memory.hpp"
 #include "steps.hpp"
 #include "stream.hpp"
+#include "streams.hpp"
 
 namespace brimstone {
 namespace {

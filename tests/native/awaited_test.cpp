@@ -6,6 +6,7 @@
 #include "jobs.hpp"
 #include "steps.hpp"
 #include "stream.hpp"
+#include "streams.hpp"
 
 namespace brimstone {
 namespace {

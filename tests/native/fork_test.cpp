@@ -9,6 +9,7 @@
 #include "jobs.hpp"
 #include "pool.hpp"
 #include "steps.hpp"
+#include "streams.hpp"
 
 namespace brimstone {
 namespace {

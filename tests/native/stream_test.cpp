@@ -1,5 +1,6 @@
 // Streams: tasks are done in order, whoever runs them.
 #include "stream.hpp"
+#include "streams.hpp"
 
 #include <chrono>
 #include <thread>

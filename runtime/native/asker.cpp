@@ -1,0 +1,90 @@
+#include "asker.hpp"
+
+#include <utility>
+
+namespace brimstone {
+namespace {
+
+// Results that are wanted after this time are not wanted at once.
+constexpr auto AT_ONCE = std::chrono::microseconds(100);
+// The same where they were computed just before: what the caller needs is not in the caches then.
+constexpr auto THEN_AT_ONCE = std::chrono::microseconds(200);
+// The same where other threads are at work, too: until Python, which lets them take turns, asks the
+// one whose turn it is to make way.
+constexpr auto TURN = std::chrono::milliseconds(5);
+// Who has asked for something is likely to do so again within this time, a few turns.
+constexpr auto COMPANY = std::chrono::milliseconds(100);
+
+// Which thread was the last to ask for something, and when: of each, the address of something of its
+// own, as a thread that was interrupted has had several streams.
+std::atomic<const void *> latest = nullptr;
+std::atomic<Time::rep> latest_at = 0;
+thread_local char own_place;
+
+}  // namespace
+
+uint32_t Asker::asks(Time now) noexcept {
+    asked_ = now;
+    note_company(now);
+    learn();
+    return ++asked_for_;
+}
+
+void Asker::goes_on(Haste &without) noexcept {
+    without.went_on_without();
+    awaits_ = false;
+}
+
+void Asker::waits(Haste &haste, Time now) noexcept {
+    if (asked_ == Time()) return;
+    awaits_ = is_at_once(now - std::exchange(asked_, Time()), AT_ONCE);
+    haste.wanted(awaits_);
+    answered_ = nullptr;
+}
+
+bool Asker::awaits(const Haste &haste) const noexcept { return haste.awaits(awaits_); }
+
+bool Asker::surely_awaits(const std::shared_ptr<Haste> &haste) noexcept {
+    if (!haste->surely_awaits()) return false;
+    answered_ = haste;
+    return true;
+}
+
+void Asker::is_let_go() noexcept {
+    if (answered_) answer_ = Clock::now();
+}
+
+void Asker::reads(uint32_t number) noexcept {
+    if (number != asked_for_.load(std::memory_order_relaxed)) return;
+    if (reading_.load(std::memory_order_relaxed)) return;
+    reading_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
+}
+
+// Whether other threads ask for something, too; each tells the others by asking.
+void Asker::note_company(Time now) noexcept {
+    const Time::rep count = now.time_since_epoch().count();
+    const Time::rep before = latest_at.exchange(count, std::memory_order_relaxed);
+    const bool was_another = latest.exchange(&own_place, std::memory_order_relaxed) != &own_place;
+    if (was_another && Time(Time::duration(before)) + COMPANY > now) company_until_ = now + COMPANY;
+    has_company_ = now < company_until_;
+}
+
+// From what became of the results that were there when he went on.
+void Asker::learn() noexcept {
+    const Time::rep reading = reading_.exchange(0, std::memory_order_relaxed);
+    const std::shared_ptr<Haste> answered = std::move(answered_);
+    if (!answered) return;
+    awaits_ = reading != 0 && is_at_once(Time(Time::duration(reading)) - answer_, THEN_AT_ONCE);
+    if (reading == 0)
+        answered->went_on_without();
+    else
+        answered->wanted(awaits_);
+}
+
+// Whether somebody wants results at once who wants them after this time. In company he may have to
+// wait for his turn before he can say so.
+bool Asker::is_at_once(Time::duration passed, Time::duration alone) const noexcept {
+    return passed < (has_company_ ? TURN : alone);
+}
+
+}  // namespace brimstone

@@ -1,0 +1,53 @@
+// Who asks a stream for something, and how soon he wants it.
+//
+// Comes in: when he asks, and when he waits for it or reads it. Goes out: whether he is likely to
+// want the next thing at once, as programs remember it, too (`haste.hpp`).
+// Never: one who is called late as he has to wait for other threads before he can read.
+//
+// If he is sure to want what he asks for at once, it is done as he asks. Whether he was right is
+// told by when he reads it then.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "haste.hpp"
+#include "script.hpp"
+
+namespace brimstone {
+
+class Asker {
+  public:
+    // He asks for something; the number of that.
+    uint32_t asks(Time now) noexcept;
+    // Before it, he has asked for something of a program, and not waited for that.
+    void goes_on(Haste &without) noexcept;
+    // He waits for results of a program, of which he asked for something last.
+    void waits(Haste &haste, Time now) noexcept;
+    // Whether he is likely to want a program's next results at once, and whether he is sure to; if
+    // he is, he gets them before he goes on.
+    bool awaits(const Haste &haste) const noexcept;
+    bool surely_awaits(const std::shared_ptr<Haste> &haste) noexcept;
+    // He goes on.
+    void is_let_go() noexcept;
+
+    // He, or anybody else, reads what he got for what has this number; no lock is held.
+    void reads(uint32_t number) noexcept;
+
+  private:
+    void note_company(Time now) noexcept;
+    void learn() noexcept;
+    bool is_at_once(Time::duration passed, Time::duration alone) const noexcept;
+
+    Time asked_;                           // when he last did, unless he has waited since then
+    bool awaits_ = false;                  // results of the last program he waited for, at once
+    std::shared_ptr<Haste> answered_;      // the program's, if he was sure to want what he got
+    Time answer_;                          // when he got it
+    Time company_until_;                   // others are likely to ask for something, too
+    bool has_company_ = false;             // when he last asked
+    std::atomic<uint32_t> asked_for_ = 0;  // how often he has
+    std::atomic<Time::rep> reading_ = 0;   // when somebody read the last thing; 0 if nobody has
+};
+
+}  // namespace brimstone
