@@ -30,7 +30,7 @@ uint32_t Asker::asks(Time now) noexcept {
     return ++asked_for_;
 }
 
-void Asker::goes_on(Haste &without) noexcept {
+void Asker::went_on(Haste &without) noexcept {
     without.went_on_without();
     awaits_ = false;
 }
@@ -50,14 +50,13 @@ bool Asker::surely_awaits(const std::shared_ptr<Haste> &haste) noexcept {
     return true;
 }
 
-void Asker::is_let_go() noexcept {
-    if (answered_) answer_ = Clock::now();
+bool Asker::is_watched(uint32_t number) const noexcept {
+    return number == asked_for_.load(std::memory_order_relaxed) &&
+           reading_.load(std::memory_order_relaxed) == 0;
 }
 
-void Asker::reads(uint32_t number) noexcept {
-    if (number != asked_for_.load(std::memory_order_relaxed)) return;
-    if (reading_.load(std::memory_order_relaxed)) return;
-    reading_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
+void Asker::reads(Time now) noexcept {
+    reading_.store(now.time_since_epoch().count(), std::memory_order_relaxed);
 }
 
 // Whether other threads ask for something, too; each tells the others by asking.

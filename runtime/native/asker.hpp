@@ -2,7 +2,8 @@
 //
 // Comes in: when he asks, and when he waits for it or reads it. Goes out: whether he is likely to
 // want the next thing at once, as programs remember it, too (`haste.hpp`).
-// Never: one who is called late as he has to wait for other threads before he can read.
+// Never: one who is called late as he has to wait for other threads before he can read; nor a look
+// at a clock.
 //
 // If he is sure to want what he asks for at once, it is done as he asks. Whether he was right is
 // told by when he reads it then.
@@ -21,19 +22,22 @@ class Asker {
   public:
     // He asks for something; the number of that.
     uint32_t asks(Time now) noexcept;
-    // Before it, he has asked for something of a program, and not waited for that.
-    void goes_on(Haste &without) noexcept;
+    // He has asked for something of another program before, and not waited for that.
+    void went_on(Haste &without) noexcept;
     // He waits for results of a program, of which he asked for something last.
     void waits(Haste &haste, Time now) noexcept;
     // Whether he is likely to want a program's next results at once, and whether he is sure to; if
     // he is, he gets them before he goes on.
     bool awaits(const Haste &haste) const noexcept;
     bool surely_awaits(const std::shared_ptr<Haste> &haste) noexcept;
-    // He goes on.
-    void is_let_go() noexcept;
+    // Whether he has got them so, and then that he goes on.
+    bool has_answer() const noexcept { return answered_ != nullptr; }
+    void goes_on_at(Time now) noexcept { answer_ = now; }
 
-    // He, or anybody else, reads what he got for what has this number; no lock is held.
-    void reads(uint32_t number) noexcept;
+    // He, or anybody else, reads what he asked for under this number, without a lock: whether it is
+    // of interest when that is, and when it was.
+    bool is_watched(uint32_t number) const noexcept;
+    void reads(Time now) noexcept;
 
   private:
     void note_company(Time now) noexcept;

@@ -77,12 +77,16 @@ void Stream::push(Task &task) noexcept {
     if (running_) return;
     const bool at_once = first_ == &task && is_for_now(task);
     if (first_ != &task)
-        asker_.goes_on(*first_->program.haste());
+        asker_.went_on(*first_->program.haste());
     else if (!at_once && asker_.awaits(*task.program.haste()))
         return;
     if (at_once || !call_runner())
         run_tasks(lock, at_once ? now + PATIENCE : Time::max(), [] { return false; });
-    asker_.is_let_go();
+    if (asker_.has_answer()) asker_.goes_on_at(Clock::now());
+}
+
+void Stream::note_reading(uint32_t call) noexcept {
+    if (asker_.is_watched(call)) asker_.reads(Clock::now());
 }
 
 // Whether who asks for the only task does it himself: it is little, or he would wait for it next.

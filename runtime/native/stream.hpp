@@ -36,7 +36,7 @@ class Stream {
     bool wait_for_all() noexcept;
     void push(Task &task) noexcept;
     // Somebody reads what a call has made, and need not wait for it.
-    void note_reading(uint32_t call) noexcept { asker_.reads(call); }
+    void note_reading(uint32_t call) noexcept;
     // Memory of so many bytes that tasks use one after the other, held for one of them; a null
     // pointer if there is none. It is let go of if the task is not pushed after all.
     Array *reserve(int64_t bytes) noexcept;

@@ -161,37 +161,6 @@ void test_what_is_surely_wanted_is_done_by_the_call() {
     settle(other);
 }
 
-// Who reads them late where other threads ask for something, too, may have had to wait for them: of
-// many tries one at least is not as late as all that.
-void test_in_company_nobody_is_soon_late() {
-    using std::chrono::milliseconds;
-    Pool pool(2);
-    Stream &stream = *open_stream(pool), &other = *open_stream(pool);
-    const Adding adding(1, 0, MUCH);
-    Program program(adding.plan), others(adding.plan);
-    const auto stays_sure = [&](milliseconds late, bool alone) {
-        std::this_thread::sleep_for(milliseconds(alone ? 150 : 0));
-        const auto ask = [&] { check(number(call(other, others, zeros())) == 1); };
-        if (!alone) std::thread(ask).join();
-        brimstone_arrays *made = call_now(stream, program);
-        std::this_thread::sleep_for(late);
-        check(number(made) == 1);
-        leave(call(stream, program, zeros()));
-        const bool is_sure = program.haste()->surely_awaits();
-        check(number(call(stream, program, zeros())) == 1);
-        return is_sure;
-    };
-    bool is_sure = false;
-    for (int i = 0; i < 100 && !is_sure; ++i) is_sure = stays_sure(milliseconds(1), false);
-    check(is_sure);
-    for (int i = 0; i < 3; ++i) {
-        check(!stays_sure(milliseconds(1), true));
-        check(!stays_sure(milliseconds(10), false));
-    }
-    for (Stream *each : {&stream, &other}) close_stream(each);
-    for (const Program *each : {&program, &others}) settle(*each);
-}
-
 // But what takes long is not, nor what is computed of what is not there.
 void test_what_is_surely_wanted_may_take_long() {
     Pool pool(2);
@@ -224,7 +193,6 @@ int main() {
     test_who_wants_several_in_turn_at_once_is_sure();
     test_the_first_call_is_like_the_one_before();
     test_what_is_surely_wanted_is_done_by_the_call();
-    test_in_company_nobody_is_soon_late();
     test_what_is_surely_wanted_may_take_long();
     return exit_status();
 }

@@ -145,11 +145,12 @@ cpu_set_t only(size_t processor) {
 cpu_set_t of_workers(Pool &pool) {
     cpu_set_t set;
     CPU_ZERO(&set);
-    std::atomic<int> begun = 0;
+    std::atomic<int> begun = 0, ended = 0;
     const auto caller = std::this_thread::get_id();
     auto look = [&](int64_t) {
         check(both(begun));
         if (std::this_thread::get_id() != caller) sched_getaffinity(0, sizeof set, &set);
+        check(both(ended));  // a caller who had nothing to do would fetch him, if he is late
     };
     run(pool, 2, look);
     return set;
