@@ -40,6 +40,7 @@ BUDGETS = {
     "the same, 75 dicts of 2": 20.0,
     "the same, a new dict each call": 15.0,
     "the same, new tensors each call": 60.0,
+    "step of a small kernel, read": 5.0,
     "step of 1,000 small kernels": 150.0,
     "step of 150 parameters, enqueued": 12.0,
     "the same, a list": 12.0,
@@ -93,6 +94,7 @@ def ours() -> dict[str, Callable[[], float]]:
         "hash and look up 1,000 ops": look_up,
         "jit call, 1 argument": lambda: once(lambda: one(x), 1000),
         **tree_rows(bs.jit(lambda parameters: parameters), lambda: bs.ones((2, 2)).sync(), idle),
+        "step of a small kernel, read": number_read(bs.jit(doubled), on_the_cpu),
         "step of 1,000 small kernels": small_kernels(),
         **descents(bs.jit, on_the_cpu, CALLS),
     }
@@ -101,6 +103,20 @@ def ours() -> dict[str, Callable[[], float]]:
 def on_the_cpu(array: np.ndarray) -> Any:
     """Ours, computed, on the device `cpu`, whatever the default is."""
     return bs.asarray(array, device="cpu").sync()
+
+
+def doubled(x: Any) -> Any:
+    """The least there is to compute."""
+    return x + x
+
+
+def number_read(
+    step: Callable[[Any], Any], put: Callable[[np.ndarray], Any]
+) -> Callable[[], float]:
+    """µs per step of one number, which is read."""
+    x = put(np.ones((), np.float32))
+    assert step(x).item() == 2
+    return lambda: once(lambda: step(x).item(), 1000)
 
 
 def small_kernels() -> Callable[[], float]:
@@ -220,6 +236,7 @@ def jax_rows() -> dict[str, Callable[[], float]]:
         "record one op": lambda: once(lambda: x + x, 200),
         "jit call, 1 argument": lambda: once(lambda: one(x), 200),
         **tree_rows(jax.jit(lambda tree: tree), lambda: jnp.ones((2, 2)), lambda _: None),
+        "step of a small kernel, read": number_read(jax.jit(doubled), jnp.asarray),
         **descents(jax.jit, jnp.asarray, CALLS // 10),
     }
 
@@ -229,13 +246,19 @@ def torch_rows() -> dict[str, Callable[[], float]]:
     import torch  # pyright: ignore[reportMissingImports]
 
     x = torch.ones((4, 4))
-    return {"record one op": lambda: once(lambda: x + x, 1000)}
+    return {
+        "record one op": lambda: once(lambda: x + x, 1000),
+        "step of a small kernel, read": number_read(doubled, torch.asarray),
+    }
 
 
 def numpy_rows() -> dict[str, Callable[[], float]]:
     """numpy's own calls."""
     x = np.ones((4, 4), np.float32)
-    return {"record one op": lambda: once(lambda: x + 1, 1000)}
+    return {
+        "record one op": lambda: once(lambda: x + 1, 1000),
+        "step of a small kernel, read": number_read(doubled, np.asarray),
+    }
 
 
 PEERS = {"numpy": numpy_rows, "jax": jax_rows, "torch": torch_rows}
