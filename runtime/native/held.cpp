@@ -3,7 +3,6 @@
 #include <mutex>
 #include <new>
 
-
 namespace brimstone {
 namespace {
 
