@@ -14,7 +14,7 @@ from ..targets.script import Form, NoMemory
 from .arrays import Arrays, lend
 from .held import Dealer
 from .native import State, address_of, core, ffi
-from .streams import Streams, leave_behind
+from .streams import INTERRUPTIBLE, Streams
 
 _NUMBERS = count(1)
 _ENDING: dict[int, Any] = {}
@@ -44,14 +44,10 @@ class Call:
         self, pieces: Sequence[Sequence[Any]], counts: tuple[int, ...] | None = None
     ) -> Any:
         """The results, held together; with `counts`, a list of pieces that have so many each."""
-        try:
+        with INTERRUPTIBLE:
             if counts is None:
                 return self.dealer((len(self._results),))(*pieces)[0]
             return self.dealer(counts)(*pieces)
-        except BaseException as problem:
-            if not isinstance(problem, Exception):  # an interrupt
-                leave_behind()
-            raise
 
     def dealer(self, counts: tuple[int, ...]) -> Dealer:
         """What is called with the pieces one by one, and gives back those of so many each."""

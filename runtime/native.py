@@ -101,18 +101,6 @@ class Core(Protocol):
 
     def brimstone_admit(self, stream: FFI.CData, program: FFI.CData) -> int: ...
 
-    def brimstone_call(
-        self,
-        stream: FFI.CData,
-        program: FFI.CData,
-        pieces: Sequence[FFI.CData],
-        gone_count: int,
-        piece_count: int,
-        given_away: bool,
-        deal: FFI.CData,
-        dealt: FFI.CData,
-    ) -> int: ...
-
     def brimstone_idle(self, stream: FFI.CData) -> int: ...
 
     def brimstone_memory(self) -> FFI.CData: ...

@@ -13,7 +13,7 @@ from .native import address_of, core, ffi
 
 
 class Streams(local):
-    """The stream of each thread, as `own`, and where it is."""
+    """The stream of each thread, as `own`, and where that is, as `address`."""
 
     def __init__(self, threads: Any) -> None:
         self._threads = threads

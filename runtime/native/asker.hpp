@@ -22,7 +22,7 @@ class Asker {
   public:
     // He asks for something; the number of that.
     uint32_t asks(Time now) noexcept;
-    // He has asked for something of another program before, and not waited for that.
+    // He has asked for something of a program before that, and not waited for it.
     void went_on(Haste &without) noexcept;
     // He waits for results of a program, of which he asked for something last.
     void waits(Haste &haste, Time now) noexcept;

@@ -99,9 +99,10 @@ PyObject *number(PyObject *self, PyObject *) noexcept {
 PyObject *drop_gone(PyObject *, PyObject *) noexcept {
     try {
         std::vector<brimstone_arrays *> pieces;
-        take_gone(pieces);
-        const Unlocked unlocked;
-        for (brimstone_arrays *each : pieces) brimstone_drop(each);
+        if (take_gone(pieces) > 0) {
+            const Unlocked unlocked;
+            for (brimstone_arrays *each : pieces) brimstone_drop(each);
+        }
     } catch (const std::bad_alloc &) {
         return PyErr_NoMemory();
     }

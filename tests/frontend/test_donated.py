@@ -166,7 +166,7 @@ def test_memory_that_another_array_has_is_not_read() -> None:
 def test_an_interrupt_leaves_nothing_half_donated() -> None:
     """One that comes when the core has the memory, and Python not yet what is made of it."""
     step, gradients, failures = bs.jit(far_less, donate=0), tree(), Failures()
-    with failures.watching():  # as nothing has been compiled before
+    with failures.watching():  # nobody else has compiled it
         parameters = step(step(tree(), gradients), gradients)
     failures.behind = KeyboardInterrupt
     with pytest.raises(KeyboardInterrupt):
