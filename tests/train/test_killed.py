@@ -62,6 +62,7 @@ def killed(server: subprocess.Popen[str], folder: Path, line: int) -> int:
             os.kill(process, signal.SIGKILL)
     told += lines
     assert all(each.startswith(("ready", "all epochs")) for each in told)
+    files.sweep(folder / "checkpoints")  # first of all, as the next run does
     found = files.checkpoints(folder / "checkpoints")
     return files.step_of(found[-1]) if found else 0
 
