@@ -8,7 +8,7 @@ a division by zero or a shift past the width is chosen away.
 import re
 from typing import Any
 
-from ....ir.dtypes import Kind
+from ....ir.dtypes import Kind, f64
 from ....ir.loop import Binary, BinaryKind, Compare, CompareKind, FusedMultiplyAdd, Select, Unary
 from ....ir.loop import UnaryKind as U
 from ....ir.types import INDEX
@@ -122,6 +122,15 @@ def _same(writer: Writer, type_: Register, x: str) -> str:
     return plain("or")(writer, type_, x, uniform(type_, "0"))
 
 
+def _copy_sign(writer: Writer, type_: Register, x: str, sign: str) -> str:
+    """Behind a fence, where it is f64: of one that is narrowed LLVM would narrow the sign, too, at
+    once to f16, for which it calls the compiler's own library."""
+    copied = intrinsic("copysign")(writer, type_, x, sign)
+    if type_.dtype is not f64:
+        return copied
+    return intrinsic("arithmetic.fence")(writer, type_, writer.temporary("signed", copied))
+
+
 UNARY: dict[tuple[U, Kind], Form] = {
     (U.NEGATE, FLOAT): _negate_float,
     (U.ABSOLUTE, FLOAT): intrinsic("fabs"),
@@ -147,7 +156,7 @@ BINARY: dict[tuple[B, Kind], Form] = {
     (B.DIVIDE, FLOAT): plain("fdiv"),
     (B.MAXIMUM, FLOAT): extreme("maximum"),
     (B.MINIMUM, FLOAT): extreme("minimum"),
-    (B.COPY_SIGN, FLOAT): intrinsic("copysign"),
+    (B.COPY_SIGN, FLOAT): _copy_sign,
     (B.MAXIMUM, SIGNED): intrinsic("smax"),
     (B.MINIMUM, SIGNED): intrinsic("smin"),
     (B.MAXIMUM, UNSIGNED): intrinsic("umax"),

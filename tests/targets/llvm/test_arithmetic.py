@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import brimstone as bs
 from brimstone.ir import loop
 from brimstone.ir.dtypes import ORDERED, DType, Kind, boolean, f16, f32, f64, i64
 from brimstone.ir.func import Func
@@ -231,3 +232,16 @@ def test_every_f16_and_the_neighbours_of_what_lies_between_two(machine: CPU) -> 
     programs = [(3 << 16) // 8]
     call(compiled([narrow], machine)["arithmetic"], narrow, [singles, singles, rounded], programs)
     assert same_bits(rounded, singles.astype(np.float16))
+
+
+@pytest.mark.parametrize("name", ["asinh", "atanh"])
+@pytest.mark.parametrize("shape", [(), (1,), (5,), (16,), (67,)], ids=str)
+def test_signs_are_copied_before_numbers_are_narrowed_to_halves(
+    name: str, shape: tuple[int, ...]
+) -> None:
+    """LLVM narrows a double to a half by a function of the compiler's library: there is none."""
+    given = np.full(shape, -1 if name == "asinh" else 0, np.int8)
+    with bs.device("cpu"):
+        found = bs.jit(lambda x: getattr(bs, name)(x.astype(bs.float16)))(given).numpy()
+    expected = getattr(np, f"arc{name[1:]}")(given.astype(np.float64)).astype(np.float16)
+    assert same_bits(found, expected)
