@@ -70,10 +70,20 @@ def decompositions() -> Work:
     return _endless(lambda x: bs.linalg.qr(x)[0], (ROWS // 4, ROWS // 4))
 
 
+def a_decomposition() -> Work:
+    """One call of LAPACK that takes seconds."""
+    x = bs.random.normal(bs.random.key(0), (ROWS, ROWS)).sync()
+    values = bs.jit(lambda x: bs.linalg.svd(x)[1])
+    return lambda: values(x).numpy()
+
+
 WORKS: Mapping[str, Callable[[], Work]] = {
     each.__name__: each
-    for each in (loop_of_small, loop_of_large, loop_of_products, a_product, queue, decompositions)
-}
+    for each in (
+        loop_of_small, loop_of_large, loop_of_products, a_product, queue, decompositions,
+        a_decomposition,
+    )
+}  # fmt: skip
 
 
 def _endless(change: Callable[[Any], Any], shape: tuple[int, ...]) -> Work:

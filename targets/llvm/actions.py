@@ -17,6 +17,7 @@ from ...ir.interpreter import Frame
 from ...ir.shared.named import read_only
 from ...ir.values import Op
 from ..notes import NOTES
+from . import apart
 
 if TYPE_CHECKING:
     from .program import Preparation
@@ -82,8 +83,13 @@ def _interpreted(preparation: "Preparation", op: step.Launch) -> Action:
 
     def act(memory: Memory) -> None:
         arrays = [memory[place] for place in places]
-        with np.errstate(all="ignore"):
-            op.run(Frame(module, sizes), *map(read_only, arrays[:split]), *arrays[split:])
+        given = [*map(read_only, arrays[:split]), *arrays[split:]]
+
+        def work() -> None:
+            with np.errstate(all="ignore"):
+                op.run(Frame(module, sizes), *given)
+
+        apart.do(work, sum([each.size for each in given]))
 
     return act
 
