@@ -8,6 +8,7 @@ Never: a frame kept, or a line table read twice for one instruction.
 import contextlib
 import functools
 import sys
+from collections.abc import Sequence
 from inspect import unwrap
 from pathlib import Path
 from types import CodeType, FrameType
@@ -55,18 +56,11 @@ def beginning(function: Any) -> Location:
     return Location((code.co_filename, code.co_firstlineno))
 
 
-def raised_at(error: BaseException) -> Location:
-    """The line of the user's program that raised an error: the innermost one of the file in which
-    his functions begin to be called."""
-    found, file, trace = UNKNOWN, None, error.__traceback__
-    while trace is not None:
-        its_file = trace.tb_frame.f_code.co_filename
-        if file is None and not _is_ours(its_file):
-            file = its_file
-        if its_file == file:
-            found = Location((its_file, trace.tb_lineno))
-        trace = trace.tb_next
-    return found
+def raised_at(lines: Sequence[tuple[str, int]]) -> Location:
+    """Of the lines that were running, the innermost last, the one that raised an error for a user:
+    the innermost of the file in which his functions begin to be called."""
+    file = next((each for each, _ in lines if not _is_ours(each)), None)
+    return next((Location(each) for each in reversed(lines) if each[0] == file), UNKNOWN)
 
 
 def _line_of(frame: FrameType) -> Location:

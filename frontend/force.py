@@ -209,7 +209,10 @@ def retell(problem: Exception, compiled: Plan, sizes: Mapping[str, int] | None) 
 def _raise_failure(problem: IRError, func: Func | None = None) -> NoReturn:
     """Raise what a user is told of a step that failed, with the cause that his function gave."""
     error = step_failure(problem, func)
-    raise error from error.__cause__
+    try:
+        raise error from error.__cause__
+    finally:
+        del error  # in whose frames it would be, and keep what is there until garbage is collected
 
 
 def _precise(func: Func, device: Device, inputs: Sequence[Any]) -> IRError | None:

@@ -43,7 +43,7 @@ def call_failure(problem: IRError, func: Func | None) -> BrimstoneError | None:
     function, cause = imported(failed.function), failed.__cause__
     notes = [("the function", beginning(function))]
     if cause is not None:
-        notes = [("raised at", raised_at(cause))]
+        notes = [("raised at", raised_at(failed.lines))]
     error = failure(
         OperationFailed, "host_call",
         f"{getattr(function, '__qualname__', failed.function)} {failed.problem}",

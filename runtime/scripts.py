@@ -10,11 +10,13 @@ from collections.abc import Callable
 from copy import copy
 from functools import partial
 from itertools import count
+from traceback import extract_tb, format_list
 from typing import Any
 from weakref import WeakValueDictionary
 
-from ..ir.errors import ExecutionError, IRError
+from ..ir.errors import ExecutionError, IRError, Unmet
 from ..ir.payloads import Array
+from ..ir.shared import named
 from ..targets.script import About, Failure, Script
 from .native import ENDED, RAISED, core, ffi
 from .records import NUMBER, script_words
@@ -79,31 +81,44 @@ class _Raised:
         made.__cause__ = self.cause
         return made
 
-    def let_go(self) -> None:
-        """Let go of what the functions had that raised the error."""
-        cause = self.cause
-        while cause is not None:
-            cause.__traceback__ = None
-            cause = cause.__cause__
 
-
-_KNOWN, _WHOLE = 1024, 8
-"""So many errors are known, the latest; and of so many where they were raised, and with that what
-was there."""
+_KNOWN = 1024
+"""So many errors are known, the latest."""
 _RAISED = deque[_Raised](maxlen=_KNOWN)
 
 
 def raised(error: IRError) -> int:
     """The number by which the core knows of an error; the oldest are forgotten."""
     about, number = _Raised(error), next(_NUMBERS)
-    error.__traceback__ = None  # in whose frames all arrays of the step are
-    if error.__cause__ is not None:
-        error.__cause__.__traceback__ = None
+    for each in _all_of(error):
+        _forget_frames(each)
     _RAISED.append(about)
-    if len(_RAISED) > _WHOLE:
-        _RAISED[-_WHOLE - 1].let_go()
     ABOUT[number] = about
     return number
+
+
+def _forget_frames(error: BaseException) -> None:
+    """Note where an error was raised in place of the frames: those that called them have all arrays
+    of the step."""
+    trace, error.__traceback__ = error.__traceback__, None
+    if isinstance(error, IRError | Unmet):  # which is none of the functions'
+        return
+    lines = [each for each in extract_tb(trace) if each.filename != named.__file__]
+    note = f"Raised in (innermost last):\n{''.join(format_list(lines)).rstrip()}"
+    if lines and note not in getattr(error, "__notes__", ()):
+        error.add_note(note)
+
+
+def _all_of(error: BaseException) -> list[BaseException]:
+    """An error, and those that led to it; some do to themselves."""
+    found: dict[int, BaseException] = {}
+    left: list[BaseException | None] = [error]
+    while left:
+        each = left.pop()
+        if each is not None and id(each) not in found:
+            found[id(each)] = each
+            left += [each.__cause__, each.__context__]
+    return [*found.values()]
 
 
 def stopped() -> Exception:

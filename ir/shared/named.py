@@ -4,8 +4,9 @@ Comes in: a name. Goes out: the Python function that it names, imported when it 
 Never: a function kept in the IR, which holds names only.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
+from traceback import walk_tb
 from typing import Any, cast
 
 import numpy as np
@@ -29,11 +30,12 @@ KINDS[Name] = Kind("a string", Scanner.string, quoted, (str, Name))
 
 class CallFailed(Unmet):
     """A function that a program names has raised, which is the cause of this, or has returned
-    something else than it was to; whatever went wrong is told behind the function's name."""
+    something else than it was to; whatever went wrong is told behind the function's name. If it has
+    raised, `lines` are the files and lines that were running, the innermost last."""
 
-    def __init__(self, function: str, problem: str) -> None:
+    def __init__(self, function: str, problem: str, lines: Sequence[tuple[str, int]] = ()) -> None:
         super().__init__(f'"{function}" {problem}')
-        self.function, self.problem = function, problem
+        self.function, self.problem, self.lines = function, problem, lines
 
 
 def check_name(name: str) -> None:
@@ -63,7 +65,17 @@ def called(name: str, *arguments: Any) -> Any:
     try:
         return function(*arguments)
     except Exception as problem:
-        raise CallFailed(name, f"failed: {type(problem).__name__}: {problem}") from problem
+        lines = [(each.f_code.co_filename, at) for each, at in walk_tb(problem.__traceback__)]
+        raise CallFailed(name, f"failed: {_said(problem)}", lines) from problem
+
+
+def _said(problem: Exception) -> str:
+    """What an error says, of which not even that is sure to work."""
+    kind = type(problem).__name__
+    try:
+        return f"{kind}: {problem}"
+    except Exception:
+        return kind
 
 
 def arrays_from(name: str, forms: Iterable[Form], *arguments: Any) -> tuple[Array, ...]:
@@ -81,7 +93,7 @@ def _formed(name: str, made: Any, form: Form) -> Array:
     is_array = _is_array(made)
     if is_array and made.shape == shape and made.dtype == storage:
         return np.asarray(made)
-    found = f"{made.dtype}{list(made.shape)}" if is_array else f"{made!r:.60}"
+    found = f"{made.dtype}{list(made.shape)}" if is_array else f"{made!r:.60}, no numpy array"
     raise CallFailed(name, f"returned {found}, expected {storage}{list(shape)}")
 
 

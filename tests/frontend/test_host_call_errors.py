@@ -161,7 +161,7 @@ def test_a_step_compiled_before_names_the_line_of_now() -> None:
     [
         (lambda x: x.astype(np.float64), "returned float64[5], expected float32[5]"),
         (lambda x: x[:2], "returned float32[2], expected float32[5]"),
-        (lambda x: [1.0], "returned [1.0], expected float32[5]"),
+        (lambda x: [1.0], "returned [1.0], no numpy array, expected float32[5]"),
         (lambda x: (x, x), "returned 2 arrays, expected 1"),
     ],
     ids=["dtype", "shape", "list", "too many"],
@@ -219,3 +219,23 @@ def test_an_exception_in_a_function_that_computes_with_tensors() -> None:
         bs.host_call(fails, x, x).numpy()
     assert isinstance(caught.value.__cause__, bs.OperationFailed)
     assert isinstance(caught.value.__cause__.__cause__, KeyError)
+
+
+def test_what_is_raised_need_not_say_anything() -> None:
+    class Silent(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError("nor this")
+
+    def silent(x: Array) -> Array:
+        raise Silent
+
+    x = line()
+    with pytest.raises(bs.OperationFailed, match=r"silent failed: Silent\n") as caught:
+        bs.host_call(silent, x, x).numpy()
+    assert isinstance(caught.value.__cause__, Silent)
+
+
+def test_what_is_returned_is_a_numpy_array() -> None:
+    x = line()
+    with pytest.raises(bs.OperationFailed, match="no numpy array, expected float32"):
+        bs.host_call(bs.asarray, x, x).numpy()

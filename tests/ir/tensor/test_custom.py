@@ -76,7 +76,7 @@ func @f(%x: tensor<[3], f32>) -> tensor<[], f32> {
         ),
         ("kit.outside:wrong_dtype", "returned float64[2], expected float32[2]"),
         ("kit.outside:wrong_shape", "returned float32[1], expected float32[2]"),
-        ("kit.outside:no_array", "returned [1.0, 2.0], expected float32[2]"),
+        ("kit.outside:no_array", "returned [1.0, 2.0], no numpy array, expected float32[2]"),
         ("kit.outside:settings_as_they_come", "failed: TypeError"),
     ],
 )

@@ -50,7 +50,7 @@ func @f(%x: tensor<[3], i32>) -> (tensor<[3], i32>, tensor<[], i32>) {
         ("kit.outside:changes_its_argument", "ValueError: assignment destination is read-only"),
         ("kit.outside:wider", "returned float64[2], expected float32[2]"),
         ("kit.outside:shorter", "returned float32[1], expected float32[2]"),
-        ("kit.outside:listed", "returned [1.0, 2.0], expected float32[2]"),
+        ("kit.outside:listed", "returned [1.0, 2.0], no numpy array, expected float32[2]"),
         ("kit.outside:twice", "returned 2 arrays, expected 1"),
     ],
 )
