@@ -31,6 +31,11 @@ class Generator:
         self._lock = Lock()
         self.seed, self.count = seed, 0
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy goes on where this one is, on its own."""
+        with self._lock:
+            return _generator_at, (self.seed, self.count)
+
     def manual_seed(self, seed: int) -> Generator:
         """Begin again, from another seed."""
         with self._lock:
@@ -48,6 +53,13 @@ class Generator:
         """The next key, as a leaf: an argument of whatever step reads it."""
         device = current_device()
         return leaf(device.target.upload(self.next_words()), KEY, device)
+
+
+def _generator_at(seed: int, count: int) -> Generator:
+    """The generator of a seed that has given so many keys."""
+    made = Generator(seed)
+    made.count = count
+    return made
 
 
 def words_of(seed: int) -> Any:

@@ -111,6 +111,10 @@ class Jitted:
         """A compiled function may be a method, too."""
         return self if owner is None else partial(self, owner)
 
+    def __reduce__(self) -> str:
+        """A copy of a function is the function; elsewhere it is known by its name."""
+        return self.function.__qualname__
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if around() and collected() is not None:
             return self._within(args, kwargs)
