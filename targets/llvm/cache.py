@@ -24,7 +24,7 @@ from .machines import CPU
 
 VARIABLE = "BRIMSTONE_CACHE"
 """The environment variable that names the folder; if it is set and empty, nothing is stored."""
-VERSION = 1
+VERSION = 2
 """Goes into every key; another meaning of slots or of a text needs another one."""
 BYTES_AT_MOST = 256 << 20
 KEPT_WHEN_FULL = 3 / 4
@@ -76,7 +76,7 @@ class Cache:
             return None
         except OSError as problem:
             return self._give_up(f"cannot be read ({problem})")
-        if hashlib.sha256(stored[DIGEST:]).digest() != stored[:DIGEST]:
+        if _digest(path, stored[DIGEST:]) != stored[:DIGEST]:
             self._warn(f"had a damaged file, {path.name}")
             with suppress(OSError):
                 path.unlink()
@@ -93,7 +93,7 @@ class Cache:
         aside = path.with_name(f"{uuid4().hex}{ASIDE}")
         try:
             path.parent.mkdir(mode=0o700, exist_ok=True)
-            aside.write_bytes(hashlib.sha256(code).digest() + code)
+            aside.write_bytes(_digest(path, code) + code)
             os.replace(aside, path)
         except OSError as problem:
             with suppress(OSError):
@@ -124,13 +124,12 @@ class Cache:
             total -= size
 
     def unusable(self) -> str:
-        """Why the folder cannot be used; empty if it can be, or can be made."""
-        folder = self.folder
-        while folder is not None and not folder.exists():
-            folder = folder.parent
-        if folder is None or not os.access(folder, os.W_OK | os.X_OK):
-            return f"cannot be written to ({folder} does not let this user)"
-        return _foreign(folder) if folder == self.folder else ""
+        """Why nothing can be put into the folder, which is made if it is not there; empty if it
+        can be."""
+        why = self._refused()
+        if why or self.folder is None or os.access(self.folder, os.W_OK | os.X_OK):
+            return why
+        return "cannot be written to by this user"
 
     def held(self) -> tuple[int, int]:
         """How many objects there are, and how many bytes all take that is kept."""
@@ -164,16 +163,21 @@ class Cache:
         """Whether there is a folder that only this user writes to; makes it the first time."""
         if self._ready or self.folder is None:
             return self._ready
-        try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            foreign = _foreign(self.folder)
-        except OSError as problem:
-            foreign = f"cannot be used ({problem})"
-        if foreign:
-            self._give_up(foreign)
+        why = self._refused()
+        if why:
+            self._give_up(why)
         else:
             self._ready = True
         return self._ready
+
+    def _refused(self) -> str:
+        """Why the folder is not to be used, which is made if it is not there; empty if it is."""
+        assert self.folder is not None
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            return _foreign(self.folder)
+        except OSError as problem:
+            return f"cannot be used ({problem})"
 
     def _give_up(self, why: str) -> None:
         """Go on without the folder."""
@@ -186,6 +190,11 @@ class Cache:
         self._warned = True
         text = f"the cache of machine code {self.folder} {what} (set {VARIABLE} to name another)"
         warnings.warn(text, CacheWarning, stacklevel=3)
+
+
+def _digest(path: Path, code: bytes) -> bytes:
+    """What tells whether a file is what was put there, and under this name."""
+    return hashlib.sha256(f"{path.parent.name}{path.name}\n".encode() + code).digest()
 
 
 def _foreign(folder: Path) -> str:

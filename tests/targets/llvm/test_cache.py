@@ -51,6 +51,17 @@ def test_the_key_is_of_all_that_the_code_depends_on(monkeypatch: pytest.MonkeyPa
     assert key != key_of(text, AVX512)
 
 
+def test_a_file_that_has_the_name_of_another_is_damaged(cache: Cache) -> None:
+    for key in (KEY, OTHER):
+        cache.put(key, key.encode())
+    assert cache.folder is not None
+    one, other = sorted(cache.folder.rglob("*.object"))
+    other.write_bytes(one.read_bytes())
+    with pytest.warns(CacheWarning, match="damaged"):
+        found = [cache.get(key) for key in (KEY, OTHER)]
+    assert found.count(None) == 1
+
+
 @pytest.mark.parametrize("damage", ["flip", "truncate", "empty", "lengthen"])
 def test_a_damaged_file_is_one_warning_and_goes(cache: Cache, damage: str) -> None:
     for key in (KEY, OTHER):
