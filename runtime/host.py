@@ -9,7 +9,6 @@ its share.
 import atexit
 import os
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
 from typing import Any
 
 from ..ir.errors import IRError
@@ -107,12 +106,22 @@ class Host:
         arrays.take_back()
 
 
-@cache
-def shared_host() -> Host:
-    """That of all devices: as many threads as BRIMSTONE_THREADS says, else one for each core that
-    this process may use."""
+def threads_wanted() -> int:
+    """As many as BRIMSTONE_THREADS says, else one for each core that this process may use."""
     wanted = os.environ.get(VARIABLE) or str(usable_cores())
     if not wanted.isdecimal() or not 1 <= int(wanted) <= MOST:
         raise ValueError(f"{VARIABLE} is {wanted!r}, no number from 1 to {MOST}")
-    atexit.register(core().brimstone_stop)  # before machine code goes
-    return Host(int(wanted))
+    return int(wanted)
+
+
+_SHARED: dict[str, Host] = {}
+"""The host of all devices, by what says how large it is: of several, the one put here first."""
+
+
+def shared_host() -> Host:
+    """That of all devices."""
+    found = _SHARED.get(VARIABLE)
+    if found is None:
+        found = _SHARED.setdefault(VARIABLE, Host(threads_wanted()))
+        atexit.register(core().brimstone_stop)  # before machine code goes
+    return found

@@ -14,7 +14,7 @@ import brimstone
 from brimstone.command import application
 from brimstone.command.doctor import SCHEMA, checks
 from brimstone.command.doctor.finding import Finding, State
-from brimstone.runtime import native
+from brimstone.runtime import device, host, native
 from brimstone.targets.llvm import cache
 from brimstone.targets.llvm.cache import Cache
 
@@ -77,6 +77,20 @@ def test_a_device_that_there_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     assert facts["device cpu"]["state"] == "ok"
 
 
+def test_a_number_of_threads_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The devices say so, too, as long as none has been asked for."""
+    monkeypatch.setenv("BRIMSTONE_THREADS", "abc")
+    monkeypatch.setattr(host, "_SHARED", {})
+    monkeypatch.setattr(device, "_DEVICES", {})
+    facts = found()
+    for about in ("threads", "device cpu", "device reference", "default device"):
+        assert facts[about]["state"] == "broken"
+        assert "BRIMSTONE_THREADS is 'abc'" in facts[about]["text"]
+        assert "\n" not in facts[about]["text"]
+    assert "unset BRIMSTONE_THREADS" in facts["threads"]["remedy"]
+    assert facts["processor"]["state"] == "ok"
+
+
 def test_every_variable_that_is_read_is_known() -> None:
     root = Path(native.__file__).parents[1]
     folders = ("command", "frontend", "ir", "passes", "runtime", "targets")
@@ -98,7 +112,10 @@ def test_caches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert "BRIMSTONE_CACHE" in foreign["remedy"]
     file = tmp_path / "file"
     file.write_text("")
-    assert with_cache(monkeypatch, Cache(file / "llvm"))["state"] == "broken"
+    for folder in (file / "llvm", Path("/proc/nothing/llvm")):
+        nowhere = with_cache(monkeypatch, Cache(folder))
+        assert nowhere["state"] == "broken"
+        assert "cannot be used" in nowhere["text"]
     assert with_cache(monkeypatch, Cache(None))["state"] == "missing"
 
 

@@ -58,7 +58,7 @@ def native() -> Iterator[Finding]:
 
 def processor() -> Iterator[Finding]:
     """Which instructions kernels are made of, and how many cores there are for this process."""
-    from ...runtime.host import shared_host
+    from ...runtime.host import threads_wanted
     from ...targets.cores import usable_cores
     from ...targets.llvm.library import llvm
     from ...targets.llvm.machines import host
@@ -70,8 +70,11 @@ def processor() -> Iterator[Finding]:
     units = f"; it also has {', '.join(also)}" if also else ""
     yield ok("processor", f"{machine.cpu}: {vectors}, {caches}{units}")
     yield ok("cores", f"{usable_cores()} of {os.cpu_count() or 1} are for this process")
-    count = shared_host().count
-    yield ok("threads", f"kernels run on {count}; BRIMSTONE_THREADS sets another number")
+    try:
+        text = f"kernels run on {threads_wanted()}; BRIMSTONE_THREADS sets another number"
+        yield ok("threads", text)
+    except ValueError as problem:
+        yield broken("threads", str(problem), "unset BRIMSTONE_THREADS, or let it be a number")
 
 
 def compiler() -> Iterator[Finding]:
@@ -85,11 +88,16 @@ def compiler() -> Iterator[Finding]:
 
 def devices() -> Iterator[Finding]:
     """Each device computes something, and is right."""
+    from ... import BrimstoneError
     from ...runtime.device import default_device
     from ...targets import TARGETS
 
     for name in TARGETS:
-        yield _computes(name)
+        try:
+            yield _computes(name)
+        except (BrimstoneError, ValueError, OSError) as problem:
+            text, remedy = str(problem).partition("\n")[0], "what is broken above may be why"
+            yield broken(f"device {name}", text, f"{remedy}; else report this")
     try:
         yield ok("default device", str(default_device()))
     except ValueError as problem:

@@ -5,13 +5,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
 from brimstone.ir.payloads import Array
-from brimstone.runtime.host import MOST, VARIABLE, Host, shared_host
+from brimstone.runtime.host import MOST, VARIABLE, Host, threads_wanted
 from brimstone.targets.cores import usable_cores
 from brimstone.targets.script import Act, Kind, Launch, Script
 
@@ -65,14 +64,6 @@ with bs.device("cpu"):
 """
 
 
-@pytest.fixture
-def asked_again() -> Iterator[None]:
-    """The variable is read in the test, and after it."""
-    shared_host.cache_clear()
-    yield
-    shared_host.cache_clear()
-
-
 def run(script: str, threads: str) -> subprocess.CompletedProcess[str]:
     """A process of its own, which may take a minute; newer Pythons warn of forks amid threads."""
     variables = {**os.environ, VARIABLE: threads}
@@ -82,21 +73,19 @@ def run(script: str, threads: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.usefixtures("asked_again")
 @pytest.mark.parametrize(("said", "count"), [("", usable_cores()), ("1", 1), ("3", 3)])
 def test_there_are_as_many_as_one_says(
     said: str, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(VARIABLE, said)
-    assert shared_host().count == count
+    assert threads_wanted() == count
 
 
-@pytest.mark.usefixtures("asked_again")
 @pytest.mark.parametrize("said", ["0", "-1", "two", "1.5", str(MOST + 1)])
 def test_a_number_that_is_none_is_refused(said: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, said)
     with pytest.raises(ValueError, match=f"{VARIABLE} is '{said}', no number from 1 to {MOST}"):
-        shared_host()
+        threads_wanted()
 
 
 def done(script: Script, addresses: list[int], slots: Array) -> int:
