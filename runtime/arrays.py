@@ -56,6 +56,8 @@ class Arrays(Held, Sequence["Arrays"]):
         chosen = range(len(self.forms))[place]
         if isinstance(chosen, int):
             chosen = range(chosen, chosen + 1)
+        if chosen.step != 1:
+            return joined([self[each] for each in chosen])
         begin, end = chosen.start, chosen.start + len(chosen)
         forms = self.forms[begin:end]
         return owned(forms, core().brimstone_part, self.native, begin, end)
@@ -141,7 +143,7 @@ def bytes_of(forms: Iterable[Form]) -> int:
 
 drop_gone = Held.drop_gone
 """Drop what nobody has any more."""
-os.register_at_fork(before=drop_gone)  # which waits for all that somebody has
+os.register_at_fork(before=drop_gone)  # a fork waits for all results that somebody has
 
 
 def shown(arrays: Arrays, address: Any, read_only: bool) -> Array:
@@ -182,13 +184,13 @@ def lent(array: Array) -> Arrays:
     drop_gone()
     take_back()
     ticket, bytes = next(_TICKETS), array.nbytes
-    _LENT[ticket] = array
-    address = ffi.cast("void *", array.__array_interface__["data"][0])
     try:
+        _LENT[ticket] = array
+        address = ffi.cast("void *", array.__array_interface__["data"][0])
         form = Form(array.shape, array.dtype)
         return owned((form,), core().brimstone_borrow, address, bytes, ticket)
-    except NoMemory:
-        del _LENT[ticket]
+    except BaseException:  # an interrupt, too; then the ticket may still come back
+        _LENT.pop(ticket, None)
         raise
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ..targets.script import Form, NoMemory
 from .arrays import Arrays, lend
 from .held import Dealer
-from .native import State, address_of, core, ffi
+from .native import Outcome, address_of, core, owned
 from .streams import INTERRUPTIBLE, Streams
 
 _NUMBERS = count(1)
@@ -64,14 +64,14 @@ class _Program:
     __slots__ = ("native", "record", "streams")
 
     def __init__(self, streams: Streams, record: Any, held: Any) -> None:
-        native = core().brimstone_new_program(record)
-        if not native:
-            raise MemoryError("there is no memory for a program")
         number = next(_NUMBERS)
-        _HELD[number] = record, held
         # What is called when it dies has no code of Python: an interrupt that came in it would be
         # lost, and with it what the core still reads.
-        self.native = ffi.gc(native, partial(_ENDING.__setitem__, number))
+        end = partial(_ENDING.__setitem__, number)
+        self.native = owned(end, core().brimstone_new_program, record)
+        if not self.native:
+            raise MemoryError("there is no memory for a program")
+        _HELD[number] = record, held
         self.record, self.streams = record, streams
 
     def dealer(self, counts: tuple[int, ...], results: Sequence[Fresh]) -> Dealer:
@@ -86,17 +86,17 @@ class _Program:
         address = address_of(self.native)
         return Dealer(address, replaces, self.streams, self.insist, Arrays, told)
 
-    def insist(self, dealer: Dealer, state: int, pieces: Sequence[Any]) -> list[Any]:
+    def insist(self, dealer: Dealer, outcome: int, pieces: Sequence[Any]) -> list[Any]:
         """Call again when the stream takes the call; an error says why it does not."""
-        if state == State.PENDING:
-            while not core().brimstone_admit(self.streams.own, self.native):
-                pass  # in between Python looks at signals
-            return dealer(*pieces)
-        # For want of memory, unless one of them was donated before.
-        for piece in pieces:
-            for each in [piece] if isinstance(piece, Arrays) else piece:
-                lend(each.native)
-        raise NoMemory(self.record.arena + sum(self.record.made[0 : self.record.made_count]))
+        if outcome == Outcome.OUT_OF_MEMORY:
+            raise NoMemory(self.record.arena + sum(self.record.made[0 : self.record.made_count]))
+        if outcome == Outcome.DONATED:
+            for piece in pieces:
+                for each in [piece] if isinstance(piece, Arrays) else piece:
+                    lend(each.native)  # which says so, unless a thread has given it up since then
+        while not core().brimstone_admit(self.streams.own, self.native):
+            pass  # in between Python looks at signals
+        return dealer(*pieces)
 
 
 def end_programs() -> None:
@@ -106,6 +106,6 @@ def end_programs() -> None:
         if native is None:  # another thread is at it, too
             continue
         if core().brimstone_end_program(native):
-            del _HELD[number]
+            _HELD.pop(number, None)
         else:
             _ENDING[number] = native

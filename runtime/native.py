@@ -7,8 +7,9 @@ lock. This never builds anything, and never looks outside the installed package.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -32,6 +33,12 @@ class State:
     for some, and an enumeration takes five times as long to look one up."""
 
     PENDING, READY, FAILED, STOPPED = range(4)
+
+
+class Outcome:
+    """What became of a call, as `brimstone_outcome` counts."""
+
+    DONE, LATER, OTHERWISE, DONATED, OUT_OF_MEMORY = range(5)
 
 
 ADDRESS: Any = ffi.typeof("intptr_t")
@@ -125,6 +132,16 @@ def core() -> Core:
 def address_of(pointer: FFI.CData) -> int:
     """Where something lies that the library knows by a pointer."""
     return int(ffi.cast(ADDRESS, pointer))
+
+
+def owned(end: Callable[[Any], object], make: Callable[..., Any], *given: Any) -> Any:
+    """What a function of the library makes, which `end` is called with when it dies; both are to
+    expect that it may be null.
+
+    Python looks at signals behind a call: an interrupt between the one that makes it and the one
+    that sees to its end would lose it, so both are one.
+    """
+    return next(map(ffi.gc, starmap(make, (given,)), (end,)))
 
 
 def library_path() -> Path:

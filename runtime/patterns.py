@@ -13,7 +13,7 @@ from typing import Any
 from ..targets.script import About, Failure, Form, Plan, Said
 from ..targets.tape import Tape, plain
 from .calls import Call, Fresh
-from .native import State, core, ffi
+from .native import Outcome, core, ffi
 from .records import plan_words
 from .scripts import known
 from .streams import Streams
@@ -48,7 +48,7 @@ class Pattern:
         them, or there is no memory."""
         memory: Any = ffi.new("int64_t[]", self._count)
         numbers: Any = ffi.new("int64_t[]", given)
-        if core().brimstone_replay(self._tape, numbers, memory) != State.READY:
+        if core().brimstone_replay(self._tape, numbers, memory) != Outcome.DONE:
             return None
         about = self._about
         told = about and _Told(about, memory, self._told, self._count - self._told)

@@ -9,7 +9,7 @@ from threading import local
 from typing import Any
 from weakref import WeakSet
 
-from .native import address_of, core, ffi
+from .native import address_of, core, owned
 
 
 class Streams(local):
@@ -22,16 +22,17 @@ class Streams(local):
 
     def renew(self) -> None:
         """Go on with another stream; the one that this thread had does what is still wanted."""
-        native = core().brimstone_open_stream(self._threads)
-        if not native:
+        own = owned(core().brimstone_close_stream, core().brimstone_open_stream, self._threads)
+        if not own:
             raise MemoryError("there is no memory for a thread's stream")
-        self.own: Any = ffi.gc(native, core().brimstone_close_stream)
-        self.address = address_of(native)
+        address = address_of(own)
+        self.own: Any
+        self.own, self.address = own, address  # both or none, whenever somebody interrupts it
 
 
 class _Interruptible:
-    """A context of what may take long without the core: if somebody interrupts it, what this thread
-    asks for next does not wait for what it asked for before."""
+    """A context of what may take long: if somebody interrupts it, what this thread asks for next
+    does not wait for what it asked for before."""
 
     def __enter__(self) -> None:
         pass

@@ -97,27 +97,22 @@ bool can_be_taken(const Array &array, const Stream *stream) noexcept {
 
 Array *take_over(Array &array, void *block, Stream *stream, int64_t as) noexcept {
     Use use = Use::FREE;
-    const Use taken = array.base ? Use::HANDED_ON : Use::TAKEN;
-    if (!array.use.compare_exchange_strong(use, taken)) return nullptr;
+    if (!array.use.compare_exchange_strong(use, Use::TAKEN)) return nullptr;
     if (!is_seen_once(array)) {
         array.use.store(Use::FREE);
         return nullptr;
     }
     Array *made = place(block, array.address, array.bytes, State::PENDING, as);
-    made->base = array.base ? array.base : hold(&array);
+    made->base = hold(&root(array));
     made->stream = stream;
     return made;
 }
 
-void untake(Array &taken) noexcept {
-    if (taken.use.load(std::memory_order_relaxed) == Use::HANDED_ON) hold(taken.base);
-    taken.use.store(Use::FREE, std::memory_order_release);
-}
+void untake(Array &taken) noexcept { taken.use.store(Use::FREE, std::memory_order_release); }
 
 bool see(Array &array) noexcept {
     array.holders.fetch_add(SEEN);
-    const Use use = array.use.load();
-    return use == Use::TAKEN || use == Use::HANDED_ON;
+    return array.use.load() == Use::TAKEN;
 }
 
 Array *borrow(void *address, size_t bytes, int64_t ticket, int64_t as) noexcept {
@@ -132,8 +127,7 @@ void drop(std::span<Array *const> arrays, int64_t as) noexcept {
     for (Array *array : arrays) {
         for (int64_t part = as; array && let_go(*array, part); part = HELD) {
             const bool is_own = !array->base;
-            const bool holds = array->use.load(std::memory_order_relaxed) != Use::HANDED_ON;
-            Array *base = holds ? array->base : nullptr;
+            Array *base = array->base;
             if (array->ticket) {
                 give_back(array);
                 break;
@@ -206,6 +200,13 @@ bool lend(brimstone_arrays *arrays) noexcept {
         is_there = is_there && (use == Use::FREE || use == Use::LENT);
     }
     return is_there;
+}
+
+bool lend_to(const Stream *stream, std::span<brimstone_arrays *const> pieces) noexcept {
+    return std::ranges::all_of(pieces, [=](brimstone_arrays *piece) {
+        const bool may_be_taken = piece->are_taken.load(std::memory_order_acquire);
+        return (piece->stream == stream && !may_be_taken) || lend(piece);
+    });
 }
 
 bool deal(brimstone_arrays *arrays, std::span<const int64_t> counts,

@@ -19,9 +19,8 @@ class Stream;
 enum class State : int32_t { PENDING, READY, FAILED };
 
 // What becomes of memory that is given away: it may be written to; or it stays what it is, since
-// somebody may read it, unasked; or another array has been made in it, which may have been handed
-// the hold on whose memory it is.
-enum class Use : int8_t { FREE, LENT, TAKEN, HANDED_ON };
+// somebody may read it, unasked; or another array has been made in it.
+enum class Use : int8_t { FREE, LENT, TAKEN };
 
 using Failure = brimstone_failure;
 
@@ -29,8 +28,8 @@ using Failure = brimstone_failure;
 //
 //   a bundle that the user of the core has   SEEN  he leaves it; HELD, if a task still has the bundle
 //   a bundle that only tasks have            HELD  the last of them ends
-//   an array in its memory: a part of it,    HELD  that array goes, or hands the hold on to one that
-//   or one that has taken its place                takes its place
+//   an array in its memory: a part of it,    HELD  that array goes
+//   or one that has taken its place
 //
 // So `holders` is `held + seen * 2^32`, with `seen <= held`. Who gives away the one bundle through
 // which an array is seen lets it be taken, whoever else holds it: they were asked before.
@@ -121,6 +120,9 @@ brimstone_arrays *hold(brimstone_arrays *arrays) noexcept;
 void drop(brimstone_arrays *arrays) noexcept;
 // Let nobody take them; whether nobody has.
 bool lend(brimstone_arrays *arrays) noexcept;
+// The same of those that a stream is to read, unless it computes all of a piece itself, and none
+// seems to be taken: whoever tried to may have given it up.
+bool lend_to(const Stream *stream, std::span<brimstone_arrays *const> pieces) noexcept;
 // So many to each, in turn, who sees them from then on; who held these holds them no more. False if
 // there is no memory: then nothing has changed, and nothing is dealt.
 bool deal(brimstone_arrays *arrays, std::span<const int64_t> counts,

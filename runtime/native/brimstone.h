@@ -149,8 +149,8 @@ BRIMSTONE_API int64_t brimstone_run(brimstone_threads *threads, const brimstone_
                                     const uint64_t *addresses, uint64_t *slots, int64_t begin,
                                     brimstone_failure *failure);
 
-/* Nobody runs anything any more; what runs ends at the next chunk. For the end of a process, while
- * machine code is still there. */
+/* What streams were asked for is not run any more; what they run ends at the next chunk, before this
+ * returns. For the end of a process, while machine code is still there. */
 BRIMSTONE_API void brimstone_stop(void);
 
 /* Arrays, of which each is memory that several may hold, and may still be to be computed. They are
@@ -183,7 +183,8 @@ BRIMSTONE_API brimstone_arrays *brimstone_part(brimstone_arrays *arrays, int64_t
 BRIMSTONE_API brimstone_arrays *brimstone_join(brimstone_arrays *const *pieces, int64_t count);
 
 /* Let their memory stay what it is, whoever they are given away to: somebody may read it. Whether
- * it is still theirs. */
+ * it is still theirs; while another thread is about to take it, and gives that up, it seems not to
+ * be. */
 BRIMSTONE_API int32_t brimstone_lend(brimstone_arrays *arrays);
 
 /* Where the memory of an array begins. */
@@ -191,12 +192,7 @@ BRIMSTONE_API void *brimstone_address(brimstone_arrays *arrays, int64_t index);
 
 /* Wait until all are computed, for some 20 milliseconds at most; what became of them. If they are
  * stopped, they never will be. */
-enum brimstone_state {
-    BRIMSTONE_PENDING,
-    BRIMSTONE_READY,
-    BRIMSTONE_FAILED,
-    BRIMSTONE_STOPPED
-};
+enum brimstone_state { BRIMSTONE_PENDING, BRIMSTONE_READY, BRIMSTONE_FAILED, BRIMSTONE_STOPPED };
 BRIMSTONE_API int32_t brimstone_wait(brimstone_arrays *arrays);
 
 /* For one array that is alone: lend it, wait, and where it begins; NULL if it is not there any more,
@@ -251,14 +247,20 @@ typedef struct brimstone_plan {
 typedef struct brimstone_program brimstone_program;
 BRIMSTONE_API brimstone_program *brimstone_new_program(const brimstone_plan *plan);
 
-/* Whether the program is no more; if not, since it is still to run, ask again later. */
+/* Whether the program is no more, as none is that is NULL; if not, since it is still to run, ask
+ * again later. */
 BRIMSTONE_API int32_t brimstone_end_program(brimstone_program *program);
 
-/* What a thread asks for, in order. Who has no more to ask for lets go of it: what he asked for is
- * done as long as somebody holds a result. */
+/* What a thread asks for, in order; NULL if there is no memory. Who has no more to ask for lets go of
+ * it, if it is not NULL: what he asked for is done as long as somebody holds a result. */
 typedef struct brimstone_stream brimstone_stream;
 BRIMSTONE_API brimstone_stream *brimstone_open_stream(brimstone_threads *threads);
 BRIMSTONE_API void brimstone_close_stream(brimstone_stream *stream);
+
+/* What became of what somebody asked for. */
+enum brimstone_outcome {
+    BRIMSTONE_DONE, BRIMSTONE_LATER, BRIMSTONE_OTHERWISE, BRIMSTONE_DONATED, BRIMSTONE_OUT_OF_MEMORY
+};
 
 /* Whether all arrays of so many pieces are computed, or are to be on this stream: none has failed, as
  * far as that is known by now, nor is one of another stream, which may take long. */
@@ -278,11 +280,11 @@ typedef struct brimstone_deal {
 /* Drop the first `gone_count` pieces; then let a stream run a program on arrays, those of the other
  * `piece_count` in order, after all it was given before. What it makes may be where results of an
  * earlier call were that are dropped so. Arrays that it replaces are made in their memory, if they
- * are `given_away` and nobody else can see them. What it makes, perhaps later, is dealt. Whether
- * that is so: BRIMSTONE_READY; BRIMSTONE_PENDING while the stream admits no program, and the first
- * pieces are gone all the same; BRIMSTONE_NO_MEMORY if there is none, if an array has been replaced
- * before, or they are not as many as the plan says. Where there is none for what is dealt, arrays may
- * be replaced by then. */
+ * are `given_away` and nobody else can see them. What it makes, perhaps later, is dealt; and this
+ * is BRIMSTONE_DONE. If not, the first pieces are gone all the same: BRIMSTONE_LATER while the stream
+ * admits no program; BRIMSTONE_DONATED if an array is not lent, as `brimstone_lend` says it;
+ * BRIMSTONE_OUT_OF_MEMORY, too, if they are not as many as the plan says. Where there is no memory
+ * for what is dealt, arrays may be replaced by then. */
 BRIMSTONE_API int32_t brimstone_call(brimstone_stream *stream, brimstone_program *program,
                                      brimstone_arrays *const *pieces, int64_t gone_count,
                                      int64_t piece_count, int32_t given_away,
@@ -383,8 +385,8 @@ typedef struct brimstone_tape {
     int64_t pointer_count;
 } brimstone_tape;
 
-/* Write the words that it makes of other sizes. BRIMSTONE_READY; or BRIMSTONE_FAILED if something
- * does not hold of them, or a number is too large; or BRIMSTONE_NO_MEMORY. */
+/* Write the words that it makes of other sizes: BRIMSTONE_DONE; BRIMSTONE_OTHERWISE if something does
+ * not hold of them, or a number is too large; or BRIMSTONE_OUT_OF_MEMORY. */
 BRIMSTONE_API int32_t brimstone_replay(const brimstone_tape *tape, const int64_t *given,
                                        int64_t *words);
 

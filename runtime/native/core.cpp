@@ -79,12 +79,13 @@ bool are_there(brimstone_arrays *arrays) {
     return true;
 }
 
-// Wait until all are computed, for some 20 milliseconds each; what became of them.
+// Wait until all are computed, for some 20 milliseconds at most; what became of them.
 int32_t wait(brimstone_arrays *arrays) {
     if (are_there(arrays)) return BRIMSTONE_READY;
+    const auto end = brimstone::Clock::now() + brimstone::PATIENCE;
     for (Array *array : arrays->items()) {
         State state = array->state.load(std::memory_order_acquire);
-        if (state == State::PENDING) {
+        if (state == State::PENDING && brimstone::Clock::now() < end) {
             array->stream->wait(*array);
             state = array->state.load(std::memory_order_acquire);
         }
@@ -216,7 +217,7 @@ brimstone_program *brimstone_new_program(const brimstone_plan *plan) {
 }
 
 int32_t brimstone_end_program(brimstone_program *program) {
-    if (program->under_way()) return 0;
+    if (program && program->under_way()) return 0;
     delete program;
     return 1;
 }
@@ -226,7 +227,7 @@ brimstone_stream *brimstone_open_stream(brimstone_threads *threads) {
 }
 
 void brimstone_close_stream(brimstone_stream *stream) {
-    brimstone::close_stream(&stream_of(stream));
+    if (stream) brimstone::close_stream(&stream_of(stream));
 }
 
 int32_t brimstone_are_sound(brimstone_stream *stream, brimstone_arrays *const *pieces,
@@ -257,16 +258,20 @@ int32_t brimstone_call(brimstone_stream *stream, brimstone_program *program,
     brimstone_arrays *spare = drop_but_spare(gone, *program, own);
     if (!admits(own, *program)) {
         brimstone::leave(spare);
-        return BRIMSTONE_PENDING;
+        return BRIMSTONE_LATER;
+    }
+    if (!brimstone::lend_to(&own, given)) {
+        brimstone::leave(spare);
+        return BRIMSTONE_DONATED;
     }
     brimstone::Task *task = program->call(given, &own, given_away != 0, spare);
-    if (!task) return BRIMSTONE_NO_MEMORY;
+    if (!task) return BRIMSTONE_OUT_OF_MEMORY;
     brimstone_arrays *results = brimstone::hold(task->results);
     own.push(*task);
     const std::span parts(deal->counts, static_cast<size_t>(deal->count));
-    if (brimstone::deal(results, parts, dealt)) return BRIMSTONE_READY;
+    if (brimstone::deal(results, parts, dealt)) return BRIMSTONE_DONE;
     brimstone::leave(results);
-    return BRIMSTONE_NO_MEMORY;
+    return BRIMSTONE_OUT_OF_MEMORY;
 }
 
 int32_t brimstone_idle(brimstone_stream *stream) {
@@ -303,9 +308,9 @@ int64_t brimstone_pack(brimstone_interval *intervals, int64_t count) {
 
 int32_t brimstone_replay(const brimstone_tape *tape, const int64_t *given, int64_t *words) {
     try {
-        return brimstone::replay(*tape, given, words) ? BRIMSTONE_READY : BRIMSTONE_FAILED;
+        return brimstone::replay(*tape, given, words) ? BRIMSTONE_DONE : BRIMSTONE_OTHERWISE;
     } catch (const std::bad_alloc &) {
-        return BRIMSTONE_NO_MEMORY;
+        return BRIMSTONE_OUT_OF_MEMORY;
     }
 }
 

@@ -33,7 +33,7 @@ Spun spin_until(Condition holds, int64_t spin) {
     const int64_t end = before + spin;
     for (bool was_held_up = false;;) {
         for (int i = 0; i < PAUSES_PER_LOOK_AT_CLOCK; ++i) {
-            pause();
+            relax();
             if (holds()) return {true, was_held_up};
         }
         const int64_t after = now();
@@ -191,9 +191,10 @@ void Crew::wait_for_call(uint32_t seen) noexcept {
     ++sleepers_;
     sleep_while(calls_, seen);
     --sleepers_;
-    const int64_t called = called_.load(std::memory_order_relaxed);
-    patience_.was_woken(now() - called);
-    patience_.waited(called - begin);
+    const int64_t woken = now(), called = called_.load(std::memory_order_relaxed);
+    const bool was_seen = called >= begin;  // asleep; if not, it tells of a call before
+    if (was_seen) patience_.was_woken(woken - called);
+    patience_.waited((was_seen ? called : woken) - begin);
 }
 
 }  // namespace brimstone

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "brimstone.h"
+#include "gone.hpp"
 #include "held.hpp"
 
 namespace brimstone {
@@ -91,15 +92,15 @@ PyObject *deal_anew(PyObject *self, PyObject *given) {
     const brimstone_deal deal = {dealer.counts.data(), static_cast<int64_t>(dealer.counts.size())};
     Pieces dealt(dealer.counts.size());
     const auto gone = static_cast<int64_t>(take_gone(taken.pieces));
-    int32_t state = BRIMSTONE_PENDING;
+    int32_t outcome = BRIMSTONE_LATER;
     {
         const Unlocked unlocked;
-        state = brimstone_call(stream, dealer.program, taken.pieces.data(), gone, count, replaces,
+        outcome = brimstone_call(stream, dealer.program, taken.pieces.data(), gone, count, replaces,
                                &deal, dealt.data());
     }
-    if (state == BRIMSTONE_READY) return list_of(dealer, dealt);
+    if (outcome == BRIMSTONE_DONE) return list_of(dealer, dealt);
     return from_python(
-        [&] { return PyObject_CallFunction(dealer.insist.get(), "OiO", self, state, given); });
+        [&] { return PyObject_CallFunction(dealer.insist.get(), "OiO", self, outcome, given); });
 }
 
 PyObject *call(PyObject *self, PyObject *given, PyObject *) noexcept {

@@ -48,7 +48,7 @@ Visit::~Visit() {
             door.inside.store(&own);
             break;
         }
-        for (int i = 0; i < PAUSES_PER_LOOK_AT_CLOCK; ++i) pause();
+        for (int i = 0; i < PAUSES_PER_LOOK_AT_CLOCK; ++i) relax();
         other = nullptr;
         time = now();
     }

@@ -1,13 +1,11 @@
 #include "held.hpp"
 
-#include <mutex>
-#include <new>
+#include <vector>
+
+#include "gone.hpp"
 
 namespace brimstone {
 namespace {
-
-// So many bytes are dropped at once.
-constexpr int64_t LARGE = int64_t{1} << 20;
 
 struct Held {
     brimstone_arrays *arrays;
@@ -15,27 +13,18 @@ struct Held {
     int64_t bytes;
 };
 
-struct Gone {
-    std::mutex mutex;
-    std::vector<brimstone_arrays *> arrays;
-};
-Gone &gone = *new Gone;  // never destroyed, as threads may end after it
-
-bool leave_to_next(brimstone_arrays *arrays) noexcept {
-    const std::lock_guard lock(gone.mutex);
-    try {
-        gone.arrays.push_back(arrays);
-        return true;
-    } catch (const std::bad_alloc &) {
-        return false;
-    }
+// Those that are left, and perhaps one more.
+void drop_all(brimstone_arrays *more) noexcept {
+    const std::vector<brimstone_arrays *> left = take_gone();
+    if (left.empty() && !more) return;
+    const Unlocked unlocked;
+    for (brimstone_arrays *each : left) brimstone_drop(each);
+    if (more) brimstone_drop(more);
 }
 
 void let_go(const Held &held) noexcept {
     if (held.forms) Py_DecRef(held.forms);
-    if (!held.arrays || (held.bytes < LARGE && leave_to_next(held.arrays))) return;
-    const Unlocked unlocked;
-    brimstone_drop(held.arrays);
+    if (held.arrays && !leave_to_next(held.arrays, held.bytes)) drop_all(held.arrays);
 }
 
 // Held(address, forms, bytes)
@@ -97,15 +86,7 @@ PyObject *number(PyObject *self, PyObject *) noexcept {
 }
 
 PyObject *drop_gone(PyObject *, PyObject *) noexcept {
-    try {
-        std::vector<brimstone_arrays *> pieces;
-        if (take_gone(pieces) > 0) {
-            const Unlocked unlocked;
-            for (brimstone_arrays *each : pieces) brimstone_drop(each);
-        }
-    } catch (const std::bad_alloc &) {
-        return PyErr_NoMemory();
-    }
+    drop_all(nullptr);
     return Py_BuildValue("");  // None
 }
 
@@ -149,13 +130,5 @@ PyObject *hold_in(PyObject *type, brimstone_arrays *arrays, PyObject *forms,
 }
 
 brimstone_arrays *arrays_in(PyObject *object) noexcept { return in<Held>(object).arrays; }
-
-size_t take_gone(std::vector<brimstone_arrays *> &pieces) {
-    const std::lock_guard lock(gone.mutex);
-    const size_t count = gone.arrays.size();
-    pieces.insert(pieces.begin(), gone.arrays.begin(), gone.arrays.end());
-    gone.arrays.clear();
-    return count;
-}
 
 }  // namespace brimstone

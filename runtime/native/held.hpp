@@ -2,12 +2,11 @@
 //
 // Comes in: arrays of the core. Goes out: objects, which drop them when Python drops the objects;
 // the number that the first array is, or where it begins, once it is computed.
-// Never: another thread that gets Python's lock because few bytes are dropped. The next call is
-// told of them, whatever it is for, since each call lets go of that lock.
+// Never: another thread that gets Python's lock because few bytes are dropped. They are left to the
+// next call of a program, since it lets go of that lock, or whoever else comes next (`gone.hpp`).
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "brimstone.h"
 #include "python.hpp"
@@ -21,8 +20,5 @@ PyObject *new_held_type() noexcept;
 PyObject *hold_in(PyObject *type, brimstone_arrays *arrays, PyObject *forms,
                   int64_t bytes) noexcept;
 brimstone_arrays *arrays_in(PyObject *object) noexcept;
-
-// Put arrays that nobody has any more before others, for the core to drop; how many they are.
-size_t take_gone(std::vector<brimstone_arrays *> &pieces);
 
 }  // namespace brimstone

@@ -15,7 +15,7 @@
 namespace brimstone {
 
 // What a thread does that spins.
-inline void pause() noexcept {
+inline void relax() noexcept {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)

@@ -145,7 +145,7 @@ bool Task::inputs_are_ready(Stream &stream, Time end) noexcept {
                     failed_ = true;
                     return true;
                 }
-                array->stream->wait(*array);
+                array->stream->wait_for_another(*array);
             }
             if (array->state.load(std::memory_order_acquire) == State::FAILED && !failed_) {
                 failed_ = true;
@@ -240,9 +240,6 @@ bool Program::prepare(Task &task, Pieces pieces, Stream *stream, bool given_away
     auto address = task.addresses.begin() + 1;
     const auto end = address + plan_.input_count;
     for (brimstone_arrays *piece : pieces) {
-        // Where one of them seems to be taken, whoever tried to may have given it up.
-        const bool may_be_taken = piece->are_taken.load(std::memory_order_acquire);
-        if ((may_be_taken || piece->stream != stream) && !lend(piece)) return false;
         if (end - address < piece->count) return false;
         address = std::ranges::copy(piece->addresses(), address).out;
     }

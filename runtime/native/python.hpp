@@ -122,7 +122,7 @@ auto from_python(Call call) noexcept {
     try {
         return call();
     } catch (...) {
-        for (;;) pause();
+        for (;;) ::pause();
     }
 }
 

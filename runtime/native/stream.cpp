@@ -6,6 +6,7 @@
 #include <new>
 #include <thread>
 
+#include "gone.hpp"
 #include "launch.hpp"
 #include "memory.hpp"
 #include "quiet.hpp"
@@ -32,24 +33,27 @@ bool Stream::admits(const Program &program) noexcept {
         const bool fits = bytes_ + program.bytes() <= BYTES_AT_MOST;
         return count_ == 0 || (count_ < TASKS_AT_MOST && fits);
     };
-    return wait_until(has_room, false);
+    return wait_until(has_room, Who::ANYBODY);
 }
 
 bool Stream::wait(const Array &array) noexcept {
-    return wait_until(
-        [&] { return array.state.load(std::memory_order_acquire) != State::PENDING; });
+    return wait_until([&] { return array.state.load() != State::PENDING; }, Who::ASKER);
+}
+
+bool Stream::wait_for_another(const Array &array) noexcept {
+    return wait_until([&] { return array.state.load() != State::PENDING; }, Who::ANYBODY);
 }
 
 bool Stream::wait_for_all() noexcept {
-    return wait_until([&] { return count_ == 0; });
+    return wait_until([&] { return count_ == 0; }, Who::ASKER);
 }
 
 template <typename Condition>
-bool Stream::wait_until(Condition holds, bool for_results) noexcept {
+bool Stream::wait_until(Condition holds, Who waits) noexcept {
     Lock lock(mutex_);
     if (holds()) return true;
     const Time now = Clock::now(), end = now + PATIENCE;
-    if (for_results && first_) asker_.waits(*last_->program.haste(), now);
+    if (waits == Who::ASKER && first_) asker_.waits(*last_->program.haste(), now);
     do {
         const bool is_long = first_ && first_->program.plan().work > LONG;
         if (running_ || !first_ || stopping() || (is_long && call_runner())) {
@@ -192,6 +196,7 @@ void Stream::live() noexcept {
 }
 
 void Stream::close() noexcept {
+    drop_gone();
     const Lock lock(mutex_);
     is_closed_ = true;
     forsake();
@@ -200,6 +205,7 @@ void Stream::close() noexcept {
 
 bool Stream::wants(const Task &task) noexcept {
     if (!is_closed_.load(std::memory_order_relaxed)) return true;
+    drop_gone();
     const Lock lock(mutex_);
     forsake();
     return task.is_wanted();
@@ -229,7 +235,7 @@ bool Stream::reopen() noexcept {
 }
 
 void Stream::settle() noexcept {
-    while (!wait_for_all() && !stopping()) {
+    while (!wait_until([&] { return count_ == 0; }, Who::ANYBODY) && !stopping()) {
     }
 }
 

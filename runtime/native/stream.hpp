@@ -30,9 +30,11 @@ class Stream {
     Stream(const Stream &) = delete;
     Stream &operator=(const Stream &) = delete;
 
-    // These three wait for a while at most, and say whether it is so.
+    // These wait for a while at most, and say whether it is so: for whoever asks, and the third for
+    // another stream, which says nothing about him.
     bool admits(const Program &program) noexcept;
     bool wait(const Array &array) noexcept;
+    bool wait_for_another(const Array &array) noexcept;
     bool wait_for_all() noexcept;
     void push(Task &task) noexcept;
     // Somebody reads what a call has made, and need not wait for it.
@@ -52,11 +54,12 @@ class Stream {
     const Pool &pool() const noexcept { return pool_; }
     size_t number() const noexcept { return number_; }
 
-    // Nobody can ask for more between the two, nor is anything left if the first one says so, as it
-    // must be when a process forks; the child has no runner.
+    // Before a process forks: return when nothing is left. Then nobody can ask for more between the
+    // next two, of which the first says whether still nothing is left; the child has no runner.
     void settle() noexcept;
     bool lock() noexcept;
     void unlock(bool in_child) noexcept;
+    // Return when nobody runs tasks any more, as nobody begins to once all are stopped.
     void end() noexcept;
 
     Stream *next = nullptr;  // of all, and of those that are closed
@@ -65,8 +68,11 @@ class Stream {
   private:
     using Lock = std::unique_lock<std::mutex>;
 
+    // The one who asks for what is computed, and waits for it; or anybody, for whatever else.
+    enum class Who { ASKER, ANYBODY };
+
     template <typename Condition>
-    bool wait_until(Condition holds, bool for_results = true) noexcept;
+    bool wait_until(Condition holds, Who waits) noexcept;
     template <typename Condition>
     void run_tasks(Lock &lock, Time end, Condition enough) noexcept;
     bool is_for_now(const Task &task) noexcept;

@@ -6,7 +6,7 @@ Comes in: a `Tape`, other numbers. Goes out: what becomes of those that it made.
 from collections.abc import Sequence
 from typing import Any
 
-from brimstone.runtime.native import State, core, ffi
+from brimstone.runtime.native import Outcome, core, ffi
 from brimstone.targets.tape import Tape
 
 
@@ -19,5 +19,5 @@ def again(tape: Tape, given: Sequence[int], numbers: Sequence[int]) -> list[int]
     counts = len(tape.lines), len(words), 0
     record: Any = ffi.new("brimstone_tape *", (lines, packed, words, none, *counts))
     found: Any = ffi.new("int64_t[]", len(words))
-    state = core().brimstone_replay(record, ffi.new("int64_t[]", given), found)
-    return list(found) if state == State.READY else None
+    outcome = core().brimstone_replay(record, ffi.new("int64_t[]", given), found)
+    return list(found) if outcome == Outcome.DONE else None

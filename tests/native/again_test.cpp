@@ -59,26 +59,36 @@ void test_results_are_used_again() {
     close_stream(&other);
 }
 
-// What is spare goes where there is no memory for the call, or nobody may have what it is given.
+// What is spare goes where there is no memory for the call.
 void test_what_is_spare_is_not_lost() {
     Pool pool(2);
     Stream &stream = *open_stream(pool);
-    const Adding adding(1, 0, LITTLE);
+    Adding adding(1, 0, LITTLE), large(1, 0, LITTLE);
+    large.plan.arena = int64_t{1} << 60;
     const size_t before = blocks().statistics().in_use;
     {
-        Program program(adding.plan);
+        Program program(adding.plan), too_large(large.plan);
         brimstone_arrays *spare = call(stream, program, zeros()), *given = zeros();
-        std::atomic<Use> &use = given->items()[0]->use;
-        given->are_taken = true;
-        use = Use::TAKEN;
-        check(!program.call({&given, 1}, &stream, false, spare));
-        use = Use::FREE;
-        given->are_taken = false;
+        check(!too_large.call({&given, 1}, &stream, false, spare));
         leave(given);
         settle(program);
     }
     check(blocks().statistics().in_use == before);
     close_stream(&stream);
+}
+
+void test_what_was_taken_is_not_lent() {
+    Pool pool(2);
+    const Stream &stream = *open_stream(pool);
+    brimstone_arrays *given = zeros();
+    std::atomic<Use> &use = given->items()[0]->use;
+    given->are_taken = true;
+    use = Use::TAKEN;
+    check(!lend_to(&stream, {&given, 1}));
+    use = Use::FREE;
+    check(lend_to(&stream, {&given, 1}));
+    check(use == Use::LENT);
+    leave(given);
 }
 
 // Who sees an array while somebody else tries to take it notes that it is taken, though that one
@@ -136,6 +146,7 @@ int main() {
     using namespace brimstone;
     test_results_are_used_again();
     test_what_is_spare_is_not_lost();
+    test_what_was_taken_is_not_lent();
     test_what_was_nearly_taken_can_be_used();
     test_threads_let_go_of_what_is_used_again();
     return exit_status();

@@ -90,14 +90,22 @@ inline brimstone_arrays *again(brimstone_arrays *arrays) {
     return made;
 }
 
-// What `brimstone_call` does; the arrays that it is given are given away, and seen no more.
-inline brimstone_arrays *call(Stream &stream, Program &program, brimstone_arrays *given,
-                              brimstone_arrays *spare = nullptr) {
+// What `brimstone_call` does; the arrays that it is given are given away.
+inline brimstone_arrays *ask(Stream &stream, Program &program, brimstone_arrays *given,
+                             brimstone_arrays *spare = nullptr) {
     while (!stream.admits(program)) {
     }
+    check(lend_to(&stream, {&given, 1}));
     Task *task = program.call({&given, 1}, &stream, true, spare);
     brimstone_arrays *made = hold(task->results);
     stream.push(*task);
+    return made;
+}
+
+// And seen no more.
+inline brimstone_arrays *call(Stream &stream, Program &program, brimstone_arrays *given,
+                              brimstone_arrays *spare = nullptr) {
+    brimstone_arrays *made = ask(stream, program, given, spare);
     leave(given);
     return made;
 }

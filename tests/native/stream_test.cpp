@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "gone.hpp"
 #include "jobs.hpp"
 #include "memory.hpp"
 #include "steps.hpp"
@@ -108,7 +109,6 @@ void test_no_memory() {
     settle(program);
 }
 
-// What is given away is replaced; what somebody else sees is copied.
 // What it was to replace is what it was, and there for those who asked before.
 void test_no_memory_changes_nothing() {
     const auto bytes = [] { return blocks().statistics().in_use; };
@@ -136,6 +136,7 @@ void test_no_memory_changes_nothing() {
     check(bytes() == before);
 }
 
+// What is given away is replaced; what somebody else sees is copied.
 void test_replacing() {
     Pool pool(2);
     Stream &stream = *open_stream(pool), &other = *open_stream(pool);
@@ -201,6 +202,34 @@ void test_what_nobody_wants_is_not_done() {
     check(seconds_since(start) < 2);
 }
 
+// Nor is what he has left to whoever comes next, for nobody may come.
+void test_what_is_gone_is_not_done() {
+    Pool pool(2);
+    const Adding slow(1, 10, MUCH, 500);
+    Program program(slow.plan);
+    const Time start = Clock::now();
+    for (const bool is_closed : {false, true}) {
+        Stream &stream = *open_stream(pool);
+        brimstone_arrays *made = call(stream, program, zeros());
+        if (is_closed) close_stream(&stream);
+        check(leave_to_next(made, BYTES));
+        if (!is_closed) close_stream(&stream);
+        settle(program);
+    }
+    check(seconds_since(start) < 4);
+}
+
+// Only so much is left.
+void test_not_much_is_left_to_others() {
+    brimstone_arrays *small = zeros(), *large = zeros();
+    check(leave_to_next(small, 1000) && !leave_to_next(large, int64_t{1} << 20));
+    check(!leave_to_next(large, (int64_t{1} << 20) - 1000));
+    check(take_gone() == std::vector{small} && take_gone().empty());
+    check(leave_to_next(small, (int64_t{1} << 20) - 1000));
+    leave(large);
+    drop_gone();
+}
+
 // What was asked for later holds what it is given, and is for nobody, either.
 void test_chains_that_nobody_wants_are_not_done(bool across) {
     Pool pool(2);
@@ -234,6 +263,31 @@ void test_links_of_a_chain_that_somebody_wants_are_done() {
     check(number(kept) == 3);
     settle(behind);
     settle(program);
+}
+
+// Nor does it take the memory with it that is still to be read: numbers that took the place of
+// others, and were to be replaced themselves.
+void test_what_is_not_done_leaves_what_is_read() {
+    const size_t before = blocks().statistics().in_use;
+    Pool pool(2);
+    Stream &stream = *open_stream(pool);
+    Adding taking(1);
+    taking.replace();
+    const Adding slow(1, 50, MUCH), adding(100, 0, MUCH);
+    Program take(taking.plan), wait(slow.plan), read(adding.plan);
+    brimstone_arrays *numbers = zeros();
+    for (int i = 0; i < 3; ++i) numbers = call(stream, take, numbers);
+    brimstone_arrays *first = call(stream, wait, zeros());
+    brimstone_arrays *made = ask(stream, read, numbers);
+    leave(call(stream, take, numbers));
+    close_stream(&stream);
+    brimstone_arrays *others[64];  // to which memory goes that nobody has any more
+    for (brimstone_arrays *&each : others) each = zeros();
+    check(number(first) == 1 && number(made) == 103);
+    for (brimstone_arrays *each : others) leave(each);
+    settle(read);
+    settle(take);
+    check(blocks().statistics().in_use == before);
 }
 
 // Who asks for what never ends goes on, and so does who waits for it; the end of all is that nobody
@@ -298,9 +352,12 @@ int main() {
     test_replacing();
     test_results();
     test_what_nobody_wants_is_not_done();
+    test_what_is_gone_is_not_done();
+    test_not_much_is_left_to_others();
     test_chains_that_nobody_wants_are_not_done(false);
     test_chains_that_nobody_wants_are_not_done(true);
     test_links_of_a_chain_that_somebody_wants_are_done();
+    test_what_is_not_done_leaves_what_is_read();
     test_without_end(1);
     test_without_end(2);
     test_who_asks_too_much_waits();

@@ -1,6 +1,8 @@
 """Arrays in memory of the native core: whole, aligned, handed on when they die, never shared."""
 
 import gc
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from weakref import ref
@@ -11,7 +13,7 @@ import pytest
 import brimstone as bs
 from brimstone.ir.dtypes import DType, bf16, f32, i8
 from brimstone.runtime import arrays
-from brimstone.runtime.arrays import empty, lent, use
+from brimstone.runtime.arrays import empty, joined, lent, use
 from brimstone.runtime.host import shared_host
 from brimstone.runtime.native import core
 from brimstone.targets.llvm.target import Cpu
@@ -92,6 +94,18 @@ def test_arrays_are_held_together() -> None:
     assert use().used == memory
 
 
+PLACES: list[slice] = [
+    slice(1, 4), slice(5, 2), slice(-2, None), slice(None, None, -1), slice(None, None, 2),
+    slice(4, 0, -3), slice(3, 3, -1), slice(9, 20),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("place", PLACES, ids=repr)
+def test_parts_are_those_of_any_sequence(place: slice) -> None:
+    whole = joined([lent(np.asarray(number)) for number in range(6)])
+    assert [each.number() for each in whole[place]] == [*range(6)][place]
+
+
 def test_a_dead_array_hands_its_memory_on() -> None:
     array = empty((SIZE,), f32.storage)
     address, used = array.ctypes.data, use().used
@@ -126,6 +140,16 @@ def test_small_arrays_are_dropped_by_the_next_call() -> None:
         assert used_now() == used
         _again = double(given).sync()
     assert used_now() == used
+
+
+def test_not_much_is_left_to_the_next_call() -> None:
+    """Who asks for nothing more would keep it for ever."""
+    drop_all()
+    used = used_now()
+    many = [empty((SIZE,), i8.storage) for _ in range(100)]
+    assert used_now() >= used + 100 * SIZE
+    del many
+    assert used_now() <= used + (1 << 20)
 
 
 def test_what_is_in_the_place_of_another_is_dropped_by_the_next_call() -> None:
@@ -168,6 +192,40 @@ def test_results_are_read_before_others_are_made_in_their_place(donate: Any) -> 
         for number in range(6):
             made = take(step(bs.full((40,), float(number))))
             assert made.tolist() == [number * 2 + 1] * 40
+
+
+EVALUATED = """
+import brimstone as bs
+from threading import Thread
+bs.device("cpu").__enter__()
+step = bs.jit(lambda state, x: state + x[0, 0], donate=0)
+@bs.jit
+def evaluate(state, x):
+    for _ in range(8):
+        x = x @ x / 700
+    return (state * x[0, 0]).sum()
+x, zeros = bs.ones((700, 700)).sync(), bs.zeros((1000,)).sync()
+kept = []
+def train():
+    state = bs.zeros_like(zeros).sync()
+    for _ in range(3):
+        state = step(state, x)
+    kept.append((evaluate(state, x), [evaluate(state, x) for _ in range(2)]))
+    step(state, x)
+for _ in range(20):
+    thread = Thread(target=train)
+    thread.start()
+    thread.join()
+    others = [bs.full((1000,), -1.0).sync() for _ in range(8)]
+    assert [float(each) for each in (kept[-1][0], *kept.pop()[1])] == [3000] * 3
+"""
+
+
+def test_what_a_thread_evaluates_is_of_what_it_had() -> None:
+    """It trains once more, for nobody, and ends: what it replaces is still to be evaluated."""
+    command = [sys.executable, "-c", EVALUATED]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def drop_all() -> None:

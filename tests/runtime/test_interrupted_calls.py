@@ -16,7 +16,7 @@ import brimstone as bs
 from brimstone.frontend import force
 from brimstone.runtime import arrays, calls, streams
 from brimstone.runtime.arrays import drop_gone, use
-from brimstone.runtime.native import core, ffi
+from brimstone.runtime.native import address_of, core, ffi
 from kit.interrupts import interrupted
 
 FOLDERS = tuple([str(Path(calls.__file__).parents[1] / name) for name in ("frontend", "runtime")])
@@ -130,6 +130,30 @@ def test_an_interrupt_does_not_keep_what_was_lent(monkeypatch: pytest.MonkeyPatc
             arrays.take_back()
     arrays.take_back()
     assert len(arrays._LENT) == before
+
+
+def test_an_interrupt_lends_nothing() -> None:
+    array, before = np.ones(100), len(arrays._LENT)
+    for times in count():
+        is_over = not interrupted(lambda: arrays.lent(array), times, looks_at_signals)
+        drop_gone()
+        arrays.take_back()
+        assert len(arrays._LENT) == before
+        if is_over:
+            break
+    assert times > 5
+
+
+def test_an_interrupt_of_what_follows_one_leaves_a_thread_on_one_stream() -> None:
+    """Calls go to where it says that it is, and who waits asks itself."""
+    x = bs.ones((3,)).sync()
+    for times in count():
+        is_over = not interrupted(streams.leave_behind, times, looks_at_signals)
+        assert all(address_of(each.own) == each.address for each in streams._ALL)
+        if is_over:
+            break
+    assert times > 3
+    assert (x + 1).tolist() == [2, 2, 2]
 
 
 def test_what_cannot_be_lent_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -287,6 +287,18 @@ def test_a_call_for_which_there_is_no_memory_takes_nothing() -> None:
         np.testing.assert_array_equal(stepped(state, small).numpy(), 8 + 7 * 8**4)
 
 
+def test_who_asks_for_less_then_copies_nothing() -> None:
+    """There is no memory for a state twice where there was none for its step."""
+    with bs.device("cpu"):
+        small, large = bs.ones((8, 8)).sync(), bs.ones((1 << 18, 8)).sync()
+        state = stepped(bs.ones((1 << 16,)), small)
+        place = buffer_of(state.node).addresses()
+        with pytest.raises(bs.OutOfMemory):
+            stepped(state, large)
+        state = stepped(state, small)
+        assert buffer_of(state.node).addresses() == place
+
+
 WAITING = """
 import brimstone as bs
 from brimstone.runtime.arrays import use
