@@ -27,8 +27,8 @@ Array *place(void *block, void *address, size_t bytes, State state, int64_t as) 
     return new (block) Array(start, bytes, state, as);
 }
 
-// Whether there are no more holders.
-bool let_go(Array &array, int64_t as) noexcept {
+// Let go of it; whether there are no more holders.
+bool was_last(Array &array, int64_t as) noexcept {
     if (array.holders.load(std::memory_order_acquire) == as) return true;
     return array.holders.fetch_sub(as, std::memory_order_acq_rel) == as;
 }
@@ -125,7 +125,7 @@ void drop(std::span<Array *const> arrays, int64_t as) noexcept {
     std::array<Block, 2 * AT_ONCE> unused;
     size_t count = 0;
     for (Array *array : arrays) {
-        for (int64_t part = as; array && let_go(*array, part); part = HELD) {
+        for (int64_t part = as; array && was_last(*array, part); part = HELD) {
             const bool is_own = !array->base;
             Array *base = array->base;
             if (array->ticket) {

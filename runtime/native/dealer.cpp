@@ -152,7 +152,7 @@ PyObject *make(PyObject *type, PyObject *given, PyObject *) noexcept {
 
 void end(PyObject *self) noexcept {
     const std::unique_ptr<Dealer> dealer = std::move(in<std::unique_ptr<Dealer>>(self));
-    give_back(self);
+    free_object(self);
 }
 
 PyType_Slot slots[] = {
@@ -167,8 +167,8 @@ PyType_Slot slots[] = {
 }  // namespace
 
 PyObject *new_dealer_type() noexcept {
-    using Held = std::unique_ptr<Dealer>;
-    PyType_Spec spec = spec_of<Held>("brimstone.runtime.native.Dealer", 0, slots);
+    const char *name = "brimstone.runtime.native.Dealer";
+    PyType_Spec spec = spec_of<std::unique_ptr<Dealer>>(name, 0, slots);
     return PyType_FromSpec(&spec);
 }
 

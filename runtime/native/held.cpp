@@ -22,7 +22,7 @@ void drop_all(brimstone_arrays *more) noexcept {
     if (more) brimstone_drop(more);
 }
 
-void let_go(const Held &held) noexcept {
+void drop(const Held &held) noexcept {
     if (held.forms) Py_DecRef(held.forms);
     if (held.arrays && !leave_to_next(held.arrays, held.bytes)) drop_all(held.arrays);
 }
@@ -38,8 +38,8 @@ PyObject *make(PyObject *type, PyObject *given, PyObject *) noexcept {
 
 void end(PyObject *self) noexcept {
     const Held held = in<Held>(self);
-    give_back(self);
-    let_go(held);
+    free_object(self);
+    drop(held);
 }
 
 PyObject *address(PyObject *self, void *) noexcept {
@@ -125,7 +125,7 @@ PyObject *hold_in(PyObject *type, brimstone_arrays *arrays, PyObject *forms,
     if (made)
         in<Held>(made) = held;
     else
-        let_go(held);
+        drop(held);
     return made;
 }
 

@@ -176,10 +176,10 @@ void Blocks::give(std::span<const Block> blocks) noexcept {
         kept_ += laid;
     }
     in_use_ -= given;
-    let_go(shrink_to(keep_at_most_, unwanted));
+    unmap_all(shrink_to(keep_at_most_, unwanted));
 }
 
-void Blocks::trim() noexcept { let_go(shrink_to(0, nullptr)); }
+void Blocks::trim() noexcept { unmap_all(shrink_to(0, nullptr)); }
 
 Blocks::Statistics Blocks::statistics() const noexcept {
     return {in_use_, kept_, peak_in_use_, taken_from_system_};
@@ -285,7 +285,7 @@ Blocks::Shelf &Blocks::longest_unused() noexcept {
     return *oldest;
 }
 
-void Blocks::let_go(Kept *blocks) noexcept {
+void Blocks::unmap_all(Kept *blocks) noexcept {
     while (blocks) {
         Kept *block = std::exchange(blocks, blocks->below);
         to_system(block, block->size);

@@ -90,7 +90,7 @@ class Blocks {
 
     class Shelves;
 
-    static void let_go(Kept *blocks) noexcept;
+    static void unmap_all(Kept *blocks) noexcept;
     Home &own_home() noexcept;
     int64_t tick() noexcept;
     Kept *find(size_t size) noexcept;

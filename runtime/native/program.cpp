@@ -16,10 +16,10 @@ namespace brimstone {
 namespace {
 
 // Of the tasks that nobody uses, and of how many are under way.
-std::mutex &tasks = *new std::mutex;
+std::mutex &tasks_guard = *new std::mutex;
 
 // How many programs there have been.
-std::atomic<int64_t> programs = 0;
+std::atomic<int64_t> programs_so_far = 0;
 
 size_t size(int64_t count) noexcept { return static_cast<size_t>(count); }
 
@@ -69,8 +69,8 @@ bool makes_results(const brimstone_plan &plan) noexcept {
 
 }  // namespace
 
-void lock_tasks() noexcept { tasks.lock(); }
-void unlock_tasks() noexcept { tasks.unlock(); }
+void lock_tasks() noexcept { tasks_guard.lock(); }
+void unlock_tasks() noexcept { tasks_guard.unlock(); }
 
 Task::Task(Program &called)
     : program(called),
@@ -106,13 +106,13 @@ bool Task::run(Pool &pool, Stream &stream, Time end) noexcept {
             return false;
         }
     }
-    let_go();
+    drop_inputs();
     settle(failed_ ? State::FAILED : State::READY);
     return true;
 }
 
 // Who sees that it is done may call the next one at once, which finds the memory of this one free.
-void Task::let_go() noexcept {
+void Task::drop_inputs() noexcept {
     for (brimstone_arrays *piece : pieces) drop(piece);
     pieces.clear();
     if (arena) drop({&arena, 1});
@@ -184,7 +184,7 @@ void Task::settle(State state) noexcept {
 
 Program::Program(const brimstone_plan &plan)
     : plan_(plan),
-      number_(++programs),
+      number_(++programs_so_far),
       bytes_(std::accumulate(plan.made, plan.made + plan.made_count, int64_t{0})),
       makes_results_(makes_results(plan)) {}
 
@@ -196,7 +196,7 @@ Program::~Program() {
 }
 
 bool Program::under_way() const noexcept {
-    const std::lock_guard lock(tasks);
+    const std::lock_guard lock(tasks_guard);
     return under_way_ > 0;
 }
 
@@ -213,14 +213,14 @@ Task *Program::call(Pieces pieces, Stream *stream, bool given_away,
     } catch (const std::bad_alloc &) {
     }
     leave(found->results);
-    if (found->arena) stream->let_go(std::exchange(found->arena, nullptr));
+    if (found->arena) stream->unreserve(std::exchange(found->arena, nullptr));
     put_back(*found);
     return nullptr;
 }
 
 Task *Program::task() noexcept {
     {
-        const std::lock_guard lock(tasks);
+        const std::lock_guard lock(tasks_guard);
         ++under_way_;
         if (Task *found = unused_) {
             unused_ = found->next;
@@ -230,7 +230,7 @@ Task *Program::task() noexcept {
     try {
         return new Task(*this);
     } catch (const std::bad_alloc &) {
-        const std::lock_guard lock(tasks);
+        const std::lock_guard lock(tasks_guard);
         --under_way_;
         return nullptr;
     }
@@ -373,7 +373,7 @@ Array *Program::result(Task &task, Pieces pieces, const brimstone_result &result
 }
 
 void Program::end(Task &task) noexcept {
-    task.let_go();
+    task.drop_inputs();
     drop(task.results);
     put_back(task);
 }
@@ -385,7 +385,7 @@ void Program::put_back(Task &task) noexcept {
     task.position = 0;
     task.begun_ = task.failed_ = false;
     task.failure_ = {};
-    const std::lock_guard lock(tasks);
+    const std::lock_guard lock(tasks_guard);
     task.next = unused_;
     unused_ = &task;
     --under_way_;

@@ -30,7 +30,7 @@ struct Task {
     // Whether somebody but this task holds a result.
     bool is_wanted() const noexcept;
     // Hold no more what it was given.
-    void let_go() noexcept;
+    void drop_inputs() noexcept;
 
     Program &program;
     Task *next = nullptr;

@@ -143,18 +143,18 @@ class Unlocked {
 // How many bytes of an object are Python's own; what it holds of the core's comes behind them.
 inline size_t head = 0;
 
-template <typename Held>
-Held &in(PyObject *object) noexcept {
-    return *reinterpret_cast<Held *>(reinterpret_cast<char *>(object) + head);
+template <typename Payload>
+Payload &in(PyObject *object) noexcept {
+    return *reinterpret_cast<Payload *>(reinterpret_cast<char *>(object) + head);
 }
 
-template <typename Held>
+template <typename Payload>
 PyType_Spec spec_of(const char *name, unsigned flags, PyType_Slot *slots) noexcept {
-    return {name, static_cast<int>(head + sizeof(Held)), 0, flags, slots};
+    return {name, static_cast<int>(head + sizeof(Payload)), 0, flags, slots};
 }
 
-// The end of an object that has let go of all it held.
-inline void give_back(PyObject *object) noexcept {
+// Once an object has let go of all it held.
+inline void free_object(PyObject *object) noexcept {
     const Ref type(PyObject_Type(object));
     reinterpret_cast<void (*)(PyObject *)>(PyType_GetSlot(type.get(), FREED))(object);
     Py_DecRef(type.get());  // which each object of it holds

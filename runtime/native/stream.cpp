@@ -116,7 +116,7 @@ Array *Stream::reserve(int64_t wanted) noexcept {
     return hold(arena_);
 }
 
-void Stream::let_go(Array *reserved) noexcept {
+void Stream::unreserve(Array *reserved) noexcept {
     const Lock lock(mutex_);
     drop({&reserved, 1});
     if (!first_) drop_arena();

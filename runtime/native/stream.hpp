@@ -42,7 +42,7 @@ class Stream {
     // Memory of so many bytes that tasks use one after the other, held for one of them; a null
     // pointer if there is none. It is let go of if the task is not pushed after all.
     Array *reserve(int64_t bytes) noexcept;
-    void let_go(Array *reserved) noexcept;
+    void unreserve(Array *reserved) noexcept;
 
     // Whoever asked for what is left will not ask for more: what nobody holds is not done.
     void close() noexcept;

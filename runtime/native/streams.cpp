@@ -17,13 +17,13 @@ namespace brimstone {
 namespace {
 
 // All streams, the last one first, and those that are closed. They are never destroyed.
-std::mutex &registry = *new std::mutex;
+std::mutex &streams_guard = *new std::mutex;
 Stream *all = nullptr;
 Stream *closed = nullptr;
 
 // A task may wait for one of another stream: none is kept locked while another one is waited for.
 void lock_all() {
-    registry.lock();
+    streams_guard.lock();
     for (bool idle = false; !idle;) {
         for (Stream *stream = all; stream; stream = stream->next) stream->settle();
         idle = true;
@@ -40,7 +40,7 @@ void unlock_all(bool in_child) {
     unlock_events();
     unlock_tasks();
     for (Stream *stream = all; stream; stream = stream->next) stream->unlock(in_child);
-    registry.unlock();
+    streams_guard.unlock();
 }
 
 // Handlers that are registered first run last before a fork, and first after it.
@@ -56,7 +56,7 @@ void watch_forks() {
 
 Stream *open_stream(Pool &pool) noexcept {
     watch_forks();
-    const std::lock_guard lock(registry);
+    const std::lock_guard lock(streams_guard);
     for (Stream **place = &closed; *place; place = &(*place)->next_closed) {
         if (&(*place)->pool() != &pool || !(*place)->reopen()) continue;
         settle_down((*place)->number());
@@ -71,7 +71,7 @@ Stream *open_stream(Pool &pool) noexcept {
 }
 
 void close_stream(Stream *stream) noexcept {
-    const std::lock_guard lock(registry);
+    const std::lock_guard lock(streams_guard);
     stream->close();
     stream->next_closed = closed;
     closed = stream;
@@ -79,7 +79,7 @@ void close_stream(Stream *stream) noexcept {
 
 void end_streams() noexcept {
     stop();
-    const std::lock_guard lock(registry);
+    const std::lock_guard lock(streams_guard);
     for (Stream *stream = all; stream; stream = stream->next) stream->end();
     go_on();
 }
