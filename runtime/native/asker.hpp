@@ -13,8 +13,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "clock.hpp"
 #include "haste.hpp"
-#include "script.hpp"
 
 namespace brimstone {
 

@@ -1,11 +1,11 @@
 // The functions of brimstone.h, each as the part of the core that does it.
 #include <algorithm>
-#include <chrono>
 #include <new>
 #include <span>
 
 #include "array.hpp"
 #include "brimstone.h"
+#include "clock.hpp"
 #include "dealer.hpp"
 #include "door.hpp"
 #include "held.hpp"
@@ -82,7 +82,7 @@ bool are_there(brimstone_arrays *arrays) {
 // Wait until all are computed, for some 20 milliseconds at most; what became of them.
 int32_t wait(brimstone_arrays *arrays) {
     if (are_there(arrays)) return BRIMSTONE_READY;
-    const auto end = brimstone::Clock::now() + brimstone::PATIENCE;
+    const auto end = brimstone::Clock::now() + brimstone::LOOKS_EVERY;
     for (Array *array : arrays->items()) {
         State state = array->state.load(std::memory_order_acquire);
         if (state == State::PENDING && brimstone::Clock::now() < end) {
@@ -104,10 +104,7 @@ bool admits(brimstone::Stream &stream, const brimstone::Program &program) {
 
 const char *brimstone_version(void) { return BRIMSTONE_VERSION; }
 
-int64_t brimstone_clock(void) {
-    const auto now = std::chrono::steady_clock::now().time_since_epoch();
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
-}
+int64_t brimstone_clock(void) { return brimstone::now(); }
 
 brimstone_threads *brimstone_new_threads(int32_t count) {
     return new (std::nothrow) brimstone_threads{brimstone::Pool(count)};
@@ -117,7 +114,7 @@ int64_t brimstone_run(brimstone_threads *threads, const brimstone_script *script
                       const uint64_t *addresses, uint64_t *slots, int64_t begin,
                       brimstone_failure *failure) {
     const brimstone::Visit visit;
-    const auto end = brimstone::Clock::now() + brimstone::PATIENCE;
+    const auto end = brimstone::Clock::now() + brimstone::LOOKS_EVERY;
     const auto always = [](const void *) { return true; };
     return brimstone::run(threads->pool, *script, addresses, slots, begin, end, always, nullptr,
                           *failure);

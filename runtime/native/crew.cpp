@@ -2,24 +2,20 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <exception>
 
+#include "clock.hpp"
 #include "memory.hpp"
 #include "quiet.hpp"
 
 namespace brimstone {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr int PAUSES_PER_LOOK_AT_CLOCK = 16;
 // Taken from what a job has left, it is one chunk less.
 constexpr int64_t ONE_LESS = int64_t{1} << 32;
 // Beside the number of helpers: who waits for them is asleep.
 constexpr uint32_t SLEEPS = uint32_t{1} << 31;
-
-int64_t now() { return Clock::now().time_since_epoch().count(); }
 
 // What became of spinning: whether the condition holds, and whether somebody else had the core.
 struct Spun {

@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 
+#include "clock.hpp"
 #include "patience.hpp"
 
 namespace brimstone {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 // Nobody waits for longer: to sleep costs as much.
 constexpr int64_t AT_MOST = 60'000;  // nanoseconds
@@ -29,8 +27,6 @@ struct Own {
     int64_t back = 0, stay = 0;
 };
 thread_local Own own;
-
-int64_t now() noexcept { return Clock::now().time_since_epoch().count(); }
 
 }  // namespace
 

@@ -22,11 +22,6 @@ std::atomic<bool> is_recording = false;
 std::mutex &guard = *new std::mutex;
 std::vector<brimstone_event> &events = *new std::vector<brimstone_event>;
 
-int64_t nanoseconds(Time time) noexcept {
-    const auto since = time.time_since_epoch();
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(since).count();
-}
-
 // As Python numbers threads.
 int64_t this_thread() noexcept { return std::bit_cast<int64_t>(pthread_self()); }
 

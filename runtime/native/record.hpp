@@ -10,7 +10,7 @@
 #include <span>
 
 #include "brimstone.h"
-#include "script.hpp"
+#include "clock.hpp"
 
 namespace brimstone {
 

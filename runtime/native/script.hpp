@@ -7,19 +7,12 @@
 // that a script that was left in the middle of one goes on there.
 #pragma once
 
-#include <chrono>
-
 #include "array.hpp"
 #include "brimstone.h"
+#include "clock.hpp"
 #include "pool.hpp"
 
 namespace brimstone {
-
-using Clock = std::chrono::steady_clock;
-using Time = Clock::time_point;
-
-// Who waits looks whether somebody wants an end so often.
-constexpr auto PATIENCE = std::chrono::milliseconds(20);
 
 // Asked now and then; if the answer is no, nothing more is done.
 using Wanted = bool (*)(const void *context);

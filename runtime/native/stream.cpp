@@ -52,7 +52,7 @@ template <typename Condition>
 bool Stream::wait_until(Condition holds, Who waits) noexcept {
     Lock lock(mutex_);
     if (holds()) return true;
-    const Time now = Clock::now(), end = now + PATIENCE;
+    const Time now = Clock::now(), end = now + LOOKS_EVERY;
     if (waits == Who::ASKER && first_) asker_.waits(*last_->program.haste(), now);
     do {
         const bool is_long = first_ && first_->program.plan().work > LONG;
@@ -85,7 +85,7 @@ void Stream::push(Task &task) noexcept {
     else if (!at_once && asker_.awaits(*task.program.haste()))
         return;
     if (at_once || !call_runner())
-        run_tasks(lock, at_once ? now + PATIENCE : Time::max(), [] { return false; });
+        run_tasks(lock, at_once ? now + LOOKS_EVERY : Time::max(), [] { return false; });
     if (asker_.has_answer()) asker_.goes_on_at(Clock::now());
 }
 

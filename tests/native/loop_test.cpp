@@ -159,15 +159,15 @@ void test_without_end() {
                          {address(&holds)}};
     std::vector<uint64_t> slots = loops.slots;
     const Time start = Clock::now();
-    check(run(loops, slots.data(), 0, start + PATIENCE) < 2);
-    check(Clock::now() - start >= PATIENCE);
+    check(run(loops, slots.data(), 0, start + LOOKS_EVERY) < 2);
+    check(Clock::now() - start >= LOOKS_EVERY);
     Pool pool(1);
     Failure failure;
     const auto never = [](const void *) { return false; };
     check(run(pool, loops.script(), nullptr, slots.data(), 0, Time::max(), never, nullptr,
               failure) == 2);
     std::thread stopper([] {
-        std::this_thread::sleep_for(PATIENCE);
+        std::this_thread::sleep_for(LOOKS_EVERY);
         stop();
     });
     check(run(loops, slots.data(), 0, Time::max()) < 2);

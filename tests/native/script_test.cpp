@@ -51,7 +51,7 @@ brimstone_launch with_room(brimstone_launch launch, int64_t room) {
 int64_t run(Pool &pool, const brimstone_script &script, const uint64_t *addresses, uint64_t *slots,
             int64_t begin, Failure &failure) {
     const auto always = [](const void *) { return true; };
-    return run(pool, script, addresses, slots, begin, Clock::now() + PATIENCE, always, nullptr,
+    return run(pool, script, addresses, slots, begin, Clock::now() + LOOKS_EVERY, always, nullptr,
                failure);
 }
 
