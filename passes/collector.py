@@ -16,8 +16,8 @@ def collector_paused() -> Generator[None]:
     if not gc.isenabled():
         yield
         return
-    gc.disable()
     try:
+        gc.disable()  # in here, as an interrupt may come behind it
         yield
     finally:
         gc.enable()

@@ -194,9 +194,12 @@ def lent(array: Array) -> Arrays:
         raise
 
 
-def failed(forms: Iterable[Form], error: IRError) -> tuple[Arrays, ...]:
-    """Arrays that could not be computed, for which there is an error."""
-    make, number = core().brimstone_failed, raised(error)
+def failed(
+    forms: Iterable[Form], error: IRError, handled: BaseException | None = None
+) -> tuple[Arrays, ...]:
+    """Arrays that could not be computed, for which there is an error, raised while another one was
+    handled."""
+    make, number = core().brimstone_failed, raised(error, handled)
     return tuple([owned((form,), make, form.size, number) for form in forms])
 
 

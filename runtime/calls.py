@@ -5,9 +5,11 @@ that it makes at once, though they may still have to be computed.
 Never: a plan that goes while the core runs it; what the core made and nobody has.
 """
 
+from collections import deque
 from collections.abc import Sequence
 from functools import partial
-from itertools import accumulate, count
+from itertools import accumulate, compress
+from threading import Lock
 from typing import Any, NamedTuple
 
 from ..targets.script import Form, NoMemory
@@ -16,11 +18,20 @@ from .held import Dealer
 from .native import Outcome, address_of, core, owned
 from .streams import INTERRUPTIBLE, Streams
 
-_NUMBERS = count(1)
-_ENDING: dict[int, Any] = {}
-"""Programs that nobody can call any more, by their numbers."""
-_HELD: dict[int, Any] = {}
-"""What programs need, by their numbers, until the core has ended them."""
+
+class _Needs:
+    """What a program needs until the core has ended it."""
+
+    __slots__ = ("held", "record")
+
+    def __init__(self, record: Any, held: Any) -> None:
+        self.record, self.held = record, held
+
+
+_ENDING: dict[_Needs, Any] = {}
+"""Programs that nobody can call any more, by what they need."""
+_TURN = Lock()
+"""Of who ends them."""
 
 
 class Fresh(NamedTuple):
@@ -64,14 +75,12 @@ class _Program:
     __slots__ = ("native", "record", "streams")
 
     def __init__(self, streams: Streams, record: Any, held: Any) -> None:
-        number = next(_NUMBERS)
         # What is called when it dies has no code of Python: an interrupt that came in it would be
         # lost, and with it what the core still reads.
-        end = partial(_ENDING.__setitem__, number)
+        end = partial(_ENDING.__setitem__, _Needs(record, held))
         self.native = owned(end, core().brimstone_new_program, record)
         if not self.native:
             raise MemoryError("there is no memory for a program")
-        _HELD[number] = record, held
         self.record, self.streams = record, streams
 
     def dealer(self, counts: tuple[int, ...], results: Sequence[Fresh]) -> Dealer:
@@ -101,11 +110,11 @@ class _Program:
 
 def end_programs() -> None:
     """Let go of programs that nobody can call any more, but of those that are still to run."""
-    for number in [*_ENDING]:
-        native = _ENDING.pop(number, None)
-        if native is None:  # another thread is at it, too
-            continue
-        if core().brimstone_end_program(native):
-            _HELD.pop(number, None)
-        else:
-            _ENDING[number] = native
+    if not _ENDING or _TURN.locked():  # by another thread, or by this one, which was interrupted
+        return
+    with _TURN:
+        ending = [*_ENDING.items()]
+        # An interrupt between the end of one and its way out of here would end it twice: all is one
+        # call.
+        are_ended = map(core().brimstone_end_program, [native for _, native in ending])
+        deque(map(_ENDING.pop, compress([needs for needs, _ in ending], are_ended)), maxlen=0)

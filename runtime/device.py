@@ -28,7 +28,7 @@ class Device:
         return f"device({self._name!r})"
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, str) and _canonical(other) == self._name)
+        return self is other or (isinstance(other, str) and other == self._name)
 
     def __hash__(self) -> int:
         return self._hash

@@ -17,7 +17,6 @@ from ..targets.cores import usable_cores
 from ..targets.script import Form, Plan, Script
 from ..targets.tape import Tape
 from . import arrays, memory
-from .calls import Call
 from .native import core, ffi
 from .patterns import Pattern
 from .scripts import Prepared
@@ -42,13 +41,6 @@ class Host:
         from an action on: it returns the action to go on with after a look at signals; an error
         says which could not be done."""
         return Prepared(self._native, script)
-
-    def program(self, plan: Plan) -> Call:
-        """What does a plan."""
-        made = self.pattern(plan, Tape()).at([])
-        if made is None:
-            raise MemoryError("there is no memory for a program")
-        return made
 
     def pattern(self, plan: Plan, tape: Tape) -> Pattern:
         """What does a plan whose numbers are on a tape, where those that are given are others."""
@@ -81,9 +73,12 @@ class Host:
         """A host array, row-major and aligned, that nobody will change."""
         return arrays.lent(array)
 
-    def failed(self, forms: Iterable[Form], error: IRError) -> tuple[arrays.Arrays, ...]:
-        """Arrays that could not be computed, for which there is an error."""
-        return arrays.failed(forms, error)
+    def failed(
+        self, forms: Iterable[Form], error: IRError, handled: BaseException | None
+    ) -> tuple[arrays.Arrays, ...]:
+        """Arrays that could not be computed, for which there is an error, raised while another one
+        was handled."""
+        return arrays.failed(forms, error, handled)
 
     def are_sound(self, pieces: Sequence[Any]) -> bool:
         """Whether all are computed, or are to be in turn with what this thread asks for: none has

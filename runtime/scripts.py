@@ -87,10 +87,11 @@ _KNOWN = 1024
 _RAISED = deque[_Raised](maxlen=_KNOWN)
 
 
-def raised(error: IRError) -> int:
-    """The number by which the core knows of an error; the oldest are forgotten."""
+def raised(error: IRError, handled: BaseException | None = None) -> int:
+    """The number by which the core knows of an error, raised while somebody handled another one,
+    which is no part of it; the oldest are forgotten."""
     about, number = _Raised(error), next(_NUMBERS)
-    for each in _all_of(error):
+    for each in _all_of(error, handled):
         _forget_frames(each)
     _RAISED.append(about)
     ABOUT[number] = about
@@ -109,15 +110,19 @@ def _forget_frames(error: BaseException) -> None:
         error.add_note(note)
 
 
-def _all_of(error: BaseException) -> list[BaseException]:
-    """An error, and those that led to it; some do to themselves."""
+def _all_of(error: BaseException, handled: BaseException | None) -> list[BaseException]:
+    """An error, and those that led to it, but for the one that was handled before: they are let go
+    of that one. Some lead to themselves."""
     found: dict[int, BaseException] = {}
     left: list[BaseException | None] = [error]
     while left:
         each = left.pop()
-        if each is not None and id(each) not in found:
-            found[id(each)] = each
-            left += [each.__cause__, each.__context__]
+        if each is None or each is handled or id(each) in found:
+            continue
+        found[id(each)] = each
+        if each.__context__ is handled:
+            each.__context__ = None
+        left += [each.__cause__, each.__context__]
     return [*found.values()]
 
 

@@ -7,7 +7,7 @@ Never: a tensor of the frontend.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from threading import Lock
+from threading import RLock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +25,7 @@ from ..passes.context import Context, Settings
 from ..passes.forks import held_across_forks
 from ..passes.generalise import Generalised, generalise
 from ..passes.manager import run_pipeline
+from ..passes.once import once
 from ..passes.pipelines import PREPARE
 from ..targets import Executable, Memory
 from ..targets.notes import NOTES
@@ -128,7 +129,7 @@ class Statistics:
 STATISTICS = Statistics()
 _Key = tuple[str, str, tuple[Location, ...]]
 _STEPS: dict[_Key, Executable] = {}
-_LOCK = held_across_forks(Lock())
+_LOCK = held_across_forks(RLock())
 
 
 def plan(
@@ -141,7 +142,7 @@ def plan(
     """
     with NOTES.about("prepare a step"), collector_paused():
         general = generalised(func, donated)
-        with _LOCK:
+        with once(_LOCK):
             executable = _compiled(general.func, device, by_lines)
             STATISTICS.planned += 1
         return Plan(general, executable, device)

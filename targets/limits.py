@@ -2,12 +2,11 @@
 
 Comes in: a func of the tensor floor whose sizes are open. Goes out: its `Limit`s, which are looked
 at where sizes become known, before anything runs: kernels trust them.
-Never: a part of a tensor that lies within it whatever the sizes are; nor one in a region, which may
-not run.
+Never: a part of a tensor that lies within it whatever the sizes are; nor one in a loop without a
+round. That a branch is not taken is no reason, as it is none where sizes are plain.
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from math import prod
 from typing import NamedTuple
 
@@ -19,7 +18,7 @@ from ..ir.func import Func
 from ..ir.tensor.arg_reduce import EMPTY, ArgReduction
 from ..ir.tensor.sort import too_few
 from ..ir.tensor.windows import not_within
-from ..ir.values import Op
+from ..ir.values import Block, Op
 from .sizes import Numbers
 from .tape import plain
 
@@ -27,7 +26,8 @@ BOUNDS_OF_SYMBOLS = Facts()
 
 
 class Limit(NamedTuple):
-    """`size` elements from `start` on, so many apart, lie within an axis of an op's tensor."""
+    """`size` elements from `start` on, so many apart, lie within an axis of an op's tensor; if the
+    loops around it have a round."""
 
     op: Op
     axis: int
@@ -35,17 +35,28 @@ class Limit(NamedTuple):
     start: Size
     size: Size
     step: int
+    rounds: tuple[Size, ...] = ()
 
 
 def limits_of(func: Func) -> list[Limit]:
     """What of a func is not certain."""
-    every = chain.from_iterable([_limits_of(op) for op in func.body])
-    return [limit for limit in every if not _is_certain(limit)]
+    return [limit for limit in _limits_in(func.body, ()) if not _is_certain(limit)]
+
+
+def _limits_in(block: Block, rounds: tuple[Size, ...]) -> Iterator[Limit]:
+    for op in block:
+        for limit in _limits_of(op):
+            yield limit._replace(rounds=rounds)
+        inside = (*rounds, op.trip) if isinstance(op, tensor.Loop) else rounds
+        for region in op.regions:
+            yield from _limits_in(region, inside)
 
 
 def check(limits: Iterable[Limit], numbers: Numbers) -> None:
     """Refuse sizes with which something would lie outside."""
-    for op, axis, *sizes, step in limits:
+    for op, axis, *sizes, step, rounds in limits:
+        if any([numbers[each] < 1 for each in rounds]):
+            continue
         extent, start, size = [numbers[each] for each in sizes]
         end = start + (size - 1) * step + 1 if size else start
         if start < 0 or size < 0 or end > extent:
@@ -77,7 +88,7 @@ def _limits_of(op: Op) -> Iterator[Limit]:
 
 
 def _is_certain(limit: Limit) -> bool:
-    _, _, extent, start, size, step = limit
+    _, _, extent, start, size, step, _ = limit
     if interval(start)[0] < 0 or interval(size)[0] < 0:
         return False
     return BOUNDS_OF_SYMBOLS.at_most(start + (size - 1) * step + 1, extent)

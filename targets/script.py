@@ -277,10 +277,6 @@ class Host(Protocol):
         says which could not be done."""
         ...
 
-    def program(self, plan: Plan) -> Call:
-        """What does a plan."""
-        ...
-
     def pattern(self, plan: Plan, tape: Tape) -> Pattern:
         """What does a plan whose numbers are on a tape, where those that are given are others."""
         ...
@@ -306,8 +302,11 @@ class Host(Protocol):
         """A host array, row-major and aligned, that nobody will change."""
         ...
 
-    def failed(self, forms: Iterable[Form], error: IRError) -> tuple[Arrays, ...]:
-        """Arrays that could not be computed; who waits for one, or reads it, is told the error."""
+    def failed(
+        self, forms: Iterable[Form], error: IRError, handled: BaseException | None
+    ) -> tuple[Arrays, ...]:
+        """Arrays that could not be computed; who waits for one, or reads it, is told the error,
+        which was raised while another one was handled."""
         ...
 
     def are_sound(self, pieces: Sequence[Arrays]) -> bool:

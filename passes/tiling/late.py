@@ -8,12 +8,13 @@ exception came in between, such as an interrupt, the func is begun anew.
 
 from collections.abc import Callable
 from functools import partial, wraps
-from threading import Lock
+from threading import RLock
 from typing import Any, NamedTuple, ParamSpec
 
 from ...ir.attributes import Shape
 from ...ir.func import Func
 from ...ir.values import AnyValue
+from ..once import once
 
 Given = ParamSpec("Given")
 Made = tuple[Func, Shape]
@@ -57,7 +58,7 @@ class LateFunc(Func):
         head.body.parent = self
         self._begun: Begun | None = begun
         self._again: Callable[[], Begun] | None = again
-        self._lock = Lock()
+        self._lock = RLock()
 
     @property
     def arguments(self) -> tuple[AnyValue, ...]:
@@ -69,7 +70,7 @@ class LateFunc(Func):
         """The body, which is not there yet; other threads wait until it is whole."""
         if name != "body":
             raise AttributeError(name)
-        with self._lock:
+        with once(self._lock):
             if self._again is not None:
                 begun, self._begun = self._begun or self._again(), None
                 begun.write()

@@ -17,7 +17,7 @@ from ...ir.interpreter import Frame
 from ...ir.shared.named import read_only
 from ...ir.values import Op
 from ..notes import NOTES
-from . import apart
+from . import interruptible
 
 if TYPE_CHECKING:
     from .program import Preparation
@@ -89,7 +89,7 @@ def _interpreted(preparation: "Preparation", op: step.Launch) -> Action:
             with np.errstate(all="ignore"):
                 op.run(Frame(module, sizes), *given)
 
-        apart.do(work, sum([each.size for each in given]))
+        interruptible.do(work, sum([each.size for each in given]))
 
     return act
 

@@ -10,6 +10,7 @@ import atexit
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import cache
 from itertools import chain
 from threading import Event, Lock, Thread
@@ -45,8 +46,10 @@ class Ahead:
         with self._lock:
             self._left += tasks
             if self._left and self._thread is None and not self._ended.is_set():
-                self._thread = Thread(target=self._make, name="brimstone ahead", daemon=True)
-                self._thread.start()
+                made = Thread(target=self._make, name="brimstone ahead", daemon=True)
+                with suppress(RuntimeError):  # there is no thread for it: nothing is made ahead
+                    made.start()
+                    self._thread = made
 
     def wait(self) -> None:
         """Return when nothing is left."""

@@ -11,7 +11,7 @@ those made, by helpers, that other sizes launch.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
-from threading import Lock
+from threading import RLock
 from typing import Any, NamedTuple
 
 from ...ir.errors import IRError
@@ -19,6 +19,7 @@ from ...ir.func import Func, Module
 from ...ir.types import View
 from ...passes.collector import collector_paused
 from ...passes.forks import held_across_forks
+from ...passes.once import once
 from ...passes.past_caches import past_caches, through_caches
 from ..notes import NOTES
 from .build import build, is_stored, object_ahead
@@ -29,7 +30,7 @@ from .naming import name_of
 
 KNOWN_AT_MOST = 4096
 _KNOWN: dict[str, Any] = {}
-_LOCK = held_across_forks(Lock())
+_LOCK = held_across_forks(RLock())
 """Held while code is put into memory."""
 
 
@@ -127,7 +128,7 @@ class Code:
         wanted = {name: head.alike for name in new if (head := self._head(name)) is not None}
         if not wanted:
             return
-        with NOTES.about(f"compile {len(wanted)} kernels"), _LOCK, collector_paused():
+        with NOTES.about(f"compile {len(wanted)} kernels"), once(_LOCK), collector_paused():
             found = {alike: _KNOWN[alike] for alike in wanted.values() if alike in _KNOWN}
             missing = {alike: name for name, alike in wanted.items() if alike not in found}
             made = build({alike: partial(self._body, name) for alike, name in missing.items()})
@@ -152,7 +153,7 @@ class Code:
         yield
         made = None if head.alike in _KNOWN else object_ahead(partial(self._body, name), head.alike)
         if made is not None:
-            with _LOCK, suppress(RuntimeError):  # who launches it will be told
+            with once(_LOCK), suppress(RuntimeError):  # who launches it will be told
                 _KNOWN.update(load([made], [head.alike]))
             yield
         found = _KNOWN.get(head.alike)

@@ -6,10 +6,11 @@ which `Segment`s are native calls.
 Never: what a kernel computes.
 """
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, groupby
-from threading import Lock
+from threading import RLock
 from typing import Any, cast
 
 from ...ir import step
@@ -19,6 +20,7 @@ from ...ir.func import Func
 from ...ir.types import Shaped
 from ...ir.values import AnyValue, Block, Op
 from ...passes.collector import collector_paused
+from ...passes.once import once
 from ...passes.past_caches import has_lines
 from ..account import Memory as Taken
 from ..limits import Limit, check
@@ -89,7 +91,7 @@ class Program:
         self._patterns: list[Pattern] = []
         self._latest: tuple[Mapping[str, int] | None, Any] = None, None
         self._foreseen = False
-        self._lock = Lock()
+        self._lock = RLock()
 
     def __call__(
         self, pieces: Pieces, sizes: Mapping[str, int], counts: tuple[int, ...] | None = None
@@ -120,10 +122,11 @@ class Program:
     ) -> Sequence[Any]:
         """Run actions on buffers, one after the other. If one fails, who reads a result is told, as
         he is of what the host does later."""
+        handled = sys.exception()  # by the user
         try:
             made = self._played(actions, pieces)
         except IRError as problem:
-            made = self.host.failed(forms, problem)
+            made = self.host.failed(forms, problem, handled)
         return made if counts is None else dealt(made, counts)
 
     def _played(self, actions: Actions, pieces: Pieces) -> tuple[Arrays, ...]:
@@ -148,7 +151,7 @@ class Program:
         shapes = (form.shape for piece in pieces for form in _forms(piece))
         sizes = bind(self.main, shapes, given)
         key = tuple([sizes[symbol] for symbol in self.main.symbols])
-        with collector_paused(), self._lock:
+        with collector_paused(), once(self._lock):
             prepared = self._prepared.get(key)
             if prepared is None:
                 if len(self._prepared) >= PREPARED_AT_MOST:

@@ -143,9 +143,10 @@ class Workers:
         with self._changed:
             tired = self._ended or self.deaths >= DEATHS_AT_MOST
             missing = 0 if tired else max(min(wanted, self.count) - self._threads, 0)
-            self._threads += missing
-        for _ in range(missing):
-            Thread(target=self._feed, args=(machine,), daemon=True).start()
+            for _ in range(missing):
+                with suppress(RuntimeError):  # there is no thread for it
+                    Thread(target=self._feed, args=(machine,), daemon=True).start()
+                    self._threads += 1
 
     def end(self) -> None:
         """End all helpers, unless they are those of the process that this one was forked from."""

@@ -12,6 +12,8 @@ from brimstone.runtime.device import current_device, device_named
 def test_a_device_has_one_object() -> None:
     assert device_named("cpu:0") is device_named("cpu")
     assert device_named("cpu") == "cpu" == str(device_named("cpu"))
+    assert device_named("cpu") != "cpu:0"
+    assert device_named("cpu") in {"cpu"}
 
 
 @pytest.mark.parametrize("name", ["", ":", "cpu:", "cpu:00", "cpu:1", "cpu:0:0", ":0", "CPU"])

@@ -14,9 +14,11 @@ import pytest
 
 import brimstone as bs
 from brimstone.frontend import force
-from brimstone.runtime import arrays, calls, streams
+from brimstone.passes.once import Nested
+from brimstone.runtime import arrays, calls, steps, streams
 from brimstone.runtime.arrays import drop_gone, use
 from brimstone.runtime.native import address_of, core, ffi
+from brimstone.targets.llvm import code
 from kit.interrupts import interrupted
 
 FOLDERS = tuple([str(Path(calls.__file__).parents[1] / name) for name in ("frontend", "runtime")])
@@ -170,12 +172,35 @@ def test_an_interrupt_ends_no_program_that_runs(monkeypatch: pytest.MonkeyPatch)
         raise KeyboardInterrupt  # behind a call which said that it still runs
 
     with monkeypatch.context() as patch:
-        patch.setattr(calls, "_HELD", {1: "the machine code of a program"})
-        patch.setattr(calls, "_ENDING", {1: "the program"})
+        ending = {calls._Needs("the record", "machine code"): "the program"}
+        patch.setattr(calls, "_ENDING", ending)
         patch.setattr(calls, "core", lambda: _Core(brimstone_end_program=ended))
         with pytest.raises(KeyboardInterrupt):
             calls.end_programs()
-        assert calls._HELD == {1: "the machine code of a program"}
+        assert list(ending.values()) == ["the program"]
+
+
+def test_programs_end_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that still run are asked again; of others none is, wherever an interrupt comes."""
+    asked: list[str] = []
+
+    def ended(native: str) -> int:
+        asked.append(native)
+        return int(native != "runs")
+
+    for times in count():
+        ending = {calls._Needs("its record", None): each for each in ("one", "runs", "other")}
+        asked.clear()
+        with monkeypatch.context() as patch:
+            patch.setattr(calls, "_ENDING", ending)
+            patch.setattr(calls, "core", lambda: _Core(brimstone_end_program=ended))
+            is_over = not interrupted(calls.end_programs, times, looks_at_signals)
+            calls.end_programs()
+        assert list(ending.values()) == ["runs"]
+        assert (asked.count("one"), asked.count("other")) == (1, 1)
+        if is_over:
+            break
+    assert times > 1
 
 
 @pytest.mark.parametrize("compiled", [False, True])
@@ -196,6 +221,19 @@ def test_an_interrupt_of_the_compiler_leaves_behind(
             bs.jit(interrupted)(x) if compiled else (x + 1).numpy()
     assert left == [True]
     assert (x + 1).tolist() == [2, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("where", "function"),
+    [(steps, lambda x: bs.tanh(x) / (x + x)), (code, lambda x: bs.tanh(x + x) - bs.exp(x) * x)],
+)
+def test_a_handler_that_interrupts_a_compiler_is_told(where: Any, function: Any) -> None:
+    """It runs in the thread that it interrupts, which would wait for itself."""
+    new = bs.jit(function)
+    x = bs.ones((3,)).sync()
+    with where._LOCK, pytest.raises(Nested, match="handler of signals"):
+        new(x)
+    assert new(x).shape == (3,)
 
 
 def test_an_interrupt_between_two_waits_leaves_behind(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,6 +53,21 @@ def test_errors_keep_nothing_of_the_functions_that_raised_them(is_cause: bool) -
     assert sum(["in function" in each for each in lines]) == 2
 
 
+def test_what_a_user_handles_meanwhile_is_left_to_him() -> None:
+    with bs.device("cpu"):
+        fails = bs.jit(lambda x: bs.host_call(lambda x: 1 / 0, x, x * 2))
+        x = bs.ones((3,)).sync()
+        try:
+            raise KeyError("his own")
+        except KeyError as handled:
+            failed = fails(x)
+            assert handled.__traceback__ is not None
+            assert not hasattr(handled, "__notes__")
+        with pytest.raises(bs.OperationFailed) as caught:
+            failed.numpy()
+    assert "his own" not in "".join(format_exception(caught.value))
+
+
 def test_errors_may_be_their_own_causes() -> None:
     own = ValueError("its own")
     assert failed(own, own, True, []) in ABOUT

@@ -100,3 +100,36 @@ def test_counts_that_are_too_small() -> None:
     assert third(bs.asarray([1.0, -1.0, 2.0, 3.0])).item() == 3
     with pytest.raises(IndexError, match="within axis 0 of size 1"):
         third(bs.asarray([1.0, -1.0, -2.0, -3.0])).item()
+
+
+REGIONS: dict[str, Any] = {
+    "a loop": lambda w, rows: bs.scan(lambda sum, row: (sum + row * w[5], sum), w[0], rows)[0],
+    "a branch": lambda w, rows: bs.cond(rows.sum() > 0, lambda: w[5] * 1, lambda: w[0] * 2),
+    "a branch that is not taken": lambda w, rows: bs.cond(
+        rows.sum() < 0, lambda: w[5] * 1, lambda: w[0] * 2
+    ),
+    "a loop of unknown length": lambda w, rows: bs.while_loop(
+        lambda sum: sum < 100, lambda sum: sum + w[5] + rows.sum(), w[0]
+    ),
+}
+
+
+@pytest.mark.parametrize("where", REGIONS)
+@pytest.mark.parametrize("dynamic", [{}, {"w": {0: "n"}}, {"w": {0: "n"}, "rows": {0: "m"}}])
+def test_what_lies_outside_in_regions(where: str, dynamic: Any) -> None:
+    """Whether sizes are open or not."""
+    with bs.device("cpu"):
+        step = bs.jit(REGIONS[where], dynamic=dynamic)
+        rows = bs.ones((3,))
+        assert float(step(bs.ones((8,)), rows)) > 0
+        with pytest.raises(bs.PlaceError):
+            step(bs.ones((3,)), rows).numpy()
+        assert float(step(bs.ones((6,)), rows)) > 0
+
+
+def test_a_loop_without_a_round_reads_nothing() -> None:
+    with bs.device("cpu"):
+        dynamic: Any = {"w": {0: "n"}, "rows": {0: "m"}}
+        step = bs.jit(REGIONS["a loop"], dynamic=dynamic)
+        assert float(step(bs.ones((8,)), bs.ones((3,)))) == 4
+        assert float(step(bs.ones((3,)), bs.ones((0,)))) == 1

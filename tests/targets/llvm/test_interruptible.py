@@ -3,17 +3,17 @@
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from threading import current_thread, main_thread
+from threading import Thread, current_thread, main_thread
 
 import pytest
 
 import brimstone as bs
-from brimstone.targets.llvm.apart import MUCH, do
+from brimstone.targets.llvm.interruptible import MUCH, do
 
 INTERRUPTED = """
 import signal
 from threading import Event
-from brimstone.targets.llvm.apart import MUCH, do
+from brimstone.targets.llvm.interruptible import MUCH, do
 signal.signal(signal.SIGALRM, signal.default_int_handler)
 begun, go_on, over = Event(), Event(), Event()
 def work():
@@ -40,7 +40,7 @@ AT_THE_END = """
 import signal
 from threading import Event, Thread
 from time import sleep
-from brimstone.targets.llvm.apart import MUCH, do
+from brimstone.targets.llvm.interruptible import MUCH, do
 signal.signal(signal.SIGALRM, signal.default_int_handler)
 begun = Event()
 def work(name):
@@ -82,6 +82,17 @@ def test_it_is_done_when_the_call_returns(elements: int) -> None:
     asks()
     with ThreadPoolExecutor(1) as pool:
         pool.submit(asks).result()
+
+
+def test_it_is_done_without_another_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    did = list[object]()
+    with monkeypatch.context() as patch:
+        patch.setattr(Thread, "start", refuse)
+        do(lambda: did.append(current_thread()), MUCH)
+    assert did == [current_thread()]
 
 
 def test_a_large_decomposition_is_what_it_was() -> None:

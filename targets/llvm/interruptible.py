@@ -47,7 +47,11 @@ def _do_behind(work: Callable[[], object]) -> None:
             over.release()
 
     over.acquire()
-    Thread(target=do_all, daemon=True).start()
+    try:
+        Thread(target=do_all, daemon=True).start()
+    except RuntimeError:  # there is no thread for it, as in some versions while a process ends
+        work()
+        return
     over.acquire()  # in which Python looks at signals, unlike in the work
     for problem in problems:
         raise problem
