@@ -33,6 +33,8 @@ def reason(func: Func, name: str, message: str) -> IRError:
         loops = lower(func, host(), name)
         text = print_llvm([loops], host())
     except (Refused, NoInstruction) as refusal:
+        # It is kept, and frames would be with it: up to the user's, with all his tensors.
+        refusal.__traceback__ = refusal.__cause__ = refusal.__context__ = None
         return refusal
     raise failure(loops, text, message)
 

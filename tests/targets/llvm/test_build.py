@@ -95,6 +95,12 @@ def test_a_kernel_that_is_refused_names_the_lines() -> None:
     assert run(made["one"], store(1)) == 1
 
 
+def test_why_a_kernel_is_refused_keeps_no_frames() -> None:
+    """They lead to the user's, with all his tensors."""
+    why = build({"large": lambda: parse(RANDOM).main}, Cache(None))["large"]
+    assert (why.__traceback__, why.__cause__, why.__context__) == (None, None, None)
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
