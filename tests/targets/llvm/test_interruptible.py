@@ -46,7 +46,7 @@ begun = Event()
 def work(name):
     begun.set()
     sleep(0.5)
-    print(name)
+    print(name + "\\n", end="")  # in one piece
 Thread(target=lambda: do(lambda: work("of another thread"), MUCH), daemon=True).start()
 begun.wait()
 signal.setitimer(signal.ITIMER_REAL, 0.05)
