@@ -32,8 +32,8 @@ Kinds = tuple[Any, ...]
 
 class Openings(Generic[Entry]):
     """By kinds of arguments with symbols among their sizes; `_ways` are those in which sizes have
-    been left open, and `_at` is what was found for which sizes, the latest. `_quick` is the same by
-    kinds as the quick way has them."""
+    been left open, and `_at` is what was found, by its sizes. `_quick` is the same by kinds as the
+    quick way has them."""
 
     def __init__(self) -> None:
         self._entries: dict[Any, Entry] = {}

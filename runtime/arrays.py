@@ -195,7 +195,7 @@ def lent(array: Array) -> Arrays:
 
 
 def failed(
-    forms: Iterable[Form], error: IRError, handled: BaseException | None = None
+    forms: Iterable[Form], error: IRError, handled: BaseException | None
 ) -> tuple[Arrays, ...]:
     """Arrays that could not be computed, for which there is an error, raised while another one was
     handled."""

@@ -113,8 +113,9 @@ def end_programs() -> None:
     if not _ENDING or _TURN.locked():  # by another thread, or by this one, which was interrupted
         return
     with _TURN:
-        ending = [*_ENDING.items()]
+        ending = [*_ENDING]  # no pairs: to make them may collect garbage, which adds some
+        natives = [*map(_ENDING.__getitem__, ending)]
         # An interrupt between the end of one and its way out of here would end it twice: all is one
         # call.
-        are_ended = map(core().brimstone_end_program, [native for _, native in ending])
-        deque(map(_ENDING.pop, compress([needs for needs, _ in ending], are_ended)), maxlen=0)
+        are_ended = map(core().brimstone_end_program, natives)
+        deque(map(_ENDING.pop, compress(ending, are_ended)), maxlen=0)

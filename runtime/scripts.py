@@ -87,7 +87,7 @@ _KNOWN = 1024
 _RAISED = deque[_Raised](maxlen=_KNOWN)
 
 
-def raised(error: IRError, handled: BaseException | None = None) -> int:
+def raised(error: IRError, handled: BaseException | None) -> int:
     """The number by which the core knows of an error, raised while somebody handled another one,
     which is no part of it; the oldest are forgotten."""
     about, number = _Raised(error), next(_NUMBERS)

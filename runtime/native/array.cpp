@@ -27,7 +27,7 @@ Array *place(void *block, void *address, size_t bytes, State state, int64_t as) 
     return new (block) Array(start, bytes, state, as);
 }
 
-// Let go of it; whether there are no more holders.
+// Let go of an array; whether its holder was the last.
 bool was_last(Array &array, int64_t as) noexcept {
     if (array.holders.load(std::memory_order_acquire) == as) return true;
     return array.holders.fetch_sub(as, std::memory_order_acq_rel) == as;

@@ -29,14 +29,14 @@ def failed(inner: Exception, outer: Exception, is_cause: bool, frames: list[Any]
         except ValueError as first:
             if is_cause:
                 raise outer from first
-            raise outer  # noqa: B904
+            raise outer  # noqa: B904  # an error that comes in the handling of another
 
     try:
         function()
     except ValueError as problem:
         error = ExecutionError("step.host: it failed")
         error.__cause__ = problem
-        return raised(error)
+        return raised(error, None)
     raise AssertionError("it did not fail")
 
 
