@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from ...ir import loop
+from ...ir.dtypes import boolean, u8
+from ...ir.loop import CompareKind
 from ...ir.payloads import Array
 from ...ir.types import Scalar, Tile, Type, Vec
 from ...ir.values import AnyValue
@@ -197,7 +199,12 @@ def _halved(
 
 
 def _inserted(emitter: Emitter, numbers: list[AnyValue]) -> AnyValue:
-    """The vector, put together number by number."""
+    """The vector, put together number by number; of booleans as bytes, as it takes instructions to
+    write to a place in a mask."""
+    if numbers[0].dtype is boolean:
+        whole = [emitter.emit(loop.Cast, number, dtype=u8) for number in numbers]
+        zeros = emitter.constant(np.zeros(len(numbers), np.uint8), u8)
+        return emitter.compare(CompareKind.NOT_EQUAL, _inserted(emitter, whole), zeros)
     made = emitter.splat(numbers[0], len(numbers))
     for at, number in enumerate(numbers):
         if number is not numbers[0]:

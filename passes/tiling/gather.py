@@ -26,7 +26,7 @@ def gather_rows(func: Func, op: tensor.Gather, choose: Chooser) -> Stages:
     x, indices, batch, count = op.x.type, op.indices.type, batch_of(op), len(op.axes)
     before, gathered = before_of(op), indexed_of(op)
     length, places = prod(x.shape[op.axes[-1] + 1 :]), prod(indices.shape[op.batch : -1])
-    schedule = choose(KernelShape("map", x.dtype, x.dtype, False, False, 2, False))
+    schedule = choose(KernelShape("map", x.dtype, x.dtype, live=2, single=length == 1))
     width = schedule.get("n", 1)
     rest: Shape = () if length == 1 else (length,)
     params = [

@@ -13,8 +13,8 @@ from ...ir.attributes import Shape
 from ...ir.dtypes import DType
 from ...ir.tensor import transcendental
 from ...ir.tensor.arg_reduce import ArgReduction
-from .kernel import Kernel, Node
-from .space import Refused
+from .kernel import Access, Kernel, Node
+from .space import FIRST, Index, Refused
 
 COSTLY = (
     transcendental.Function,
@@ -43,7 +43,8 @@ class KernelShape:
     vectors run along a reduced axis. `transposed`: some read runs along another axis, tiled by "m".
     `live`: how many tiles are needed at once. `costly`: there are functions such as exp, or
     divisions. `once`: all that is read is reduced in one run along the reduced axes, and not needed
-    again. `search`: places of extremes are looked for.
+    again. `search`: places of extremes are looked for. `single`: some read finds its elements one
+    by one, at a distance from each other or where indices say.
     """
 
     kind: str
@@ -55,6 +56,7 @@ class KernelShape:
     costly: bool = False
     once: bool = False
     search: bool = False
+    single: bool = False
 
 
 Schedule = Mapping[str, int]
@@ -120,6 +122,7 @@ def shape_of(kernel: Kernel) -> KernelShape:
         costly=any(isinstance(node.op, COSTLY) for node in wide),
         once=_once(kernel),
         search=any(isinstance(node.op, ArgReduction) for node in kernel.nodes),
+        single=any(_is_single(node.access, last) for node in wide if node.access is not None),
     )
 
 
@@ -182,6 +185,17 @@ def transposed_axis(kernel: Kernel) -> int | None:
         if at and at[-1].axis not in (None, last) and last in [index.axis for index in at]:
             return at[-1].axis
     return None
+
+
+def _is_single(access: Access, last: int) -> bool:
+    """Whether what a vector along the last axis reads does not lie side by side."""
+    window = access.window or tuple([Index(number) for number in range(len(access.at))])
+    inside = [FIRST if each.axis is None else access.at[each.axis] for each in window]
+    steps = [
+        each.step * index.step if index.axis == last else 0
+        for each, index in zip(window, inside, strict=True)
+    ]
+    return any(steps[:-1]) or any(abs(step) > 1 for step in steps[-1:])
 
 
 def _once(kernel: Kernel) -> bool:

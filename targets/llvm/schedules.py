@@ -15,6 +15,9 @@ long enough to keep the units busy with one or two, and their code is compiled a
 ROWS = 8
 """So many rows are summed at once where vectors run along another axis and the rows pass only once;
 else they pass one after the other, since several at once come out of a cache half as fast."""
+WORD = 4
+"""Where elements are read one by one there are as many in a tile as a register has of so many
+bytes: more are long code, and in rows of a few columns most of it is for what is not there."""
 PLAIN = 2
 """How many tiles at once a plain sum needs."""
 ABREAST = 2
@@ -121,9 +124,10 @@ def chooser(machine: Machine) -> Callable[[KernelShape], Schedule]:
             parts = DEALT * machine.registers
             exact = {"exact_n": parts} if machine.masked else {"exact_n": parts, "exact_m": parts}
             return {"n": lanes, "m": lanes, **exact}
+        n = machine.vector_bytes // WORD if shape.single else lanes * vectors
         if shape.kind == "rows":
-            return {"n": lanes * vectors, **_rows(machine, shape)}
-        return {"n": lanes * vectors}
+            return {"n": n, **_rows(machine, shape)}
+        return {"n": n}
 
     return choose
 

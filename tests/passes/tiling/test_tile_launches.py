@@ -193,17 +193,38 @@ def norm(x: Term) -> Term:
     return (x / total).cast(bf16)
 
 
+def every(axis: int, step: int) -> Callable[[Term], Term]:
+    """Three elements along an axis."""
+
+    def build(x: Term) -> Term:
+        start, size, steps = [0, 0], [*x.value.type.shape], [1, 1]
+        start[axis], size[axis], steps[axis] = 1, 3, step
+        return x.apply("slice", start=start, size=size, step=steps)
+
+    return build
+
+
+def column(x: Term) -> Term:
+    n, _ = x.value.type.shape
+    return x.apply("slice", start=(0, 2), size=(n, 1), step=(1, 1)).apply("reshape", shape=(n,))
+
+
 SHAPES: list[tuple[Callable[..., Any], tuple[str, ...], dict[str, Any]]] = [
     (
         lambda x: x + x,
         ("n m f32",),
-        {"kind": "map", "widest": f32, "vector_reduced": False, "costly": False, "live": 2},
+        {"kind": "map", "widest": f32, "vector_reduced": False, "live": 2, "single": False},
     ),
     (norm, ("n m f32",), {"kind": "rows", "narrowest": bf16, "vector_reduced": True, "live": 3}),
     (lambda x: x.apply("exp"), ("n f32",), {"costly": True, "transposed": False}),
     (lambda x: x.apply("permute", axes=(1, 0)), ("n m f32",), {"transposed": True}),
     (lambda x: x.apply("reduce_sum", axes=(0,)), ("n m i32",), {"vector_reduced": False}),
     (lambda x, y: x + spread(y, x, 1), ("n m i32", "m i32"), {"narrowest": i32, "live": 3}),
+    (every(1, 1), ("n 8 f32",), {"single": False}),
+    (every(1, 2), ("n 8 f32",), {"single": True}),
+    (every(0, 2), ("8 m f32",), {"single": False}),
+    (lambda x: x.apply("flip", axes=(1,)), ("n m f32",), {"single": False}),
+    (column, ("n 8 i8",), {"single": True}),
 ]
 
 
