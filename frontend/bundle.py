@@ -15,6 +15,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..ir.locations import Location
+from ..ir.shared.interned import Interned
 from ..runtime.device import Device
 from ..targets import dealt
 from .handle import held
@@ -37,7 +38,7 @@ class Kind:
     if its class has been registered anew since.
     """
 
-    __slots__ = ("_children", "container", "device", "structure", "types")
+    __slots__ = ("__weakref__", "_children", "container", "device", "structure", "types")
 
     def __init__(self, structure: Structure, types: tuple[Any, ...], device: Device | None) -> None:
         self.structure, self.types, self.device = structure, types, device
@@ -63,13 +64,13 @@ class Kind:
         return self.container.names(self.structure.static, len(self.structure.children))
 
 
-_KINDS: dict[Any, Kind] = {}
+_KINDS = Interned[Kind]()
 
 
 def kind_of(structure: Structure, types: tuple[Any, ...], device: Device | None) -> Kind:
     """The kind of trees with this structure, of leaves with these types."""
     key = (structure, types, device)
-    return _KINDS.get(key) or _KINDS.setdefault(key, Kind(*key))
+    return _KINDS.get(key) or _KINDS.keep(key, Kind(*key))
 
 
 class Bundle:

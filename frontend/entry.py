@@ -8,7 +8,7 @@ Never: an argument looked at; what is known of its kind is decided once, before 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache, partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from ..ir.locations import Location
@@ -16,6 +16,7 @@ from ..runtime.device import Device
 from ..runtime.steps import Beside, Plan
 from ..targets import dealt
 from .bundle import Kind, Maker, kind_of, maker
+from .cache import SIZES_AT_MOST
 from .dynamic import plain_types
 from .force import Pieces, run_plan
 from .function import Traced
@@ -125,7 +126,7 @@ def _kind_of(kind: Kind, sizes: Sizes, device: Device | None) -> Kind:
     return kind
 
 
-@cache
+@lru_cache(SIZES_AT_MOST)
 def _kind_at(kind: Kind, sizes: tuple[tuple[str, int], ...], device: Device | None) -> Kind:
     """The same, made once."""
     return kind_of(kind.structure, plain_types(kind.types, dict(sizes)), device)

@@ -66,6 +66,7 @@ class Segment:
 def segment_of(recording: Recording, step: Step, buffers: Sequence[Any]) -> Segment:
     """The history of what a step has just computed."""
     if step.linear is None:
+        assert step.func is not None  # as something is tracked
         return Segment(recording, step.func)
     kept = buffers[len(buffers) - len(step.residuals) :]
     pairs = zip(kept, step.residuals, strict=True)

@@ -19,6 +19,7 @@ from ..targets import Memory
 from .arguments import Arguments, Roles, Some, device_of
 from .bounds import Bounds
 from .bundle import kind_of
+from .cache import SIZES_AT_MOST, Cache
 from .caller import beginning
 from .direct import OTHER, Direct, Given, direct
 from .dynamic import Dynamic
@@ -99,10 +100,10 @@ class Jitted:
         update_wrapper(self, function, updated=())
         self.function, self.roles, self._roles_of = function, roles(function), roles
         self.location = beginning(function)
-        self._entries: dict[Any, Entry] = {}
+        self._entries: Cache[Any, Entry] = Cache(SIZES_AT_MOST)
         self._openings: Openings[Entry] = Openings()
         self._is_plain = self.roles.dynamic is not None
-        self._quick: dict[Any, Route] = {}
+        self._quick: Cache[Any, Route] = Cache(SIZES_AT_MOST)
         self._direct: tuple[Direct, ...] = ()
         self._seen = Quick(self.roles)
         self._surrounded: dict[bool, Jitted] = {}
@@ -147,7 +148,7 @@ class Jitted:
 
     def _learned(self, key: Any, entry: Entry, sizes: Mapping[str, int] | None) -> Route:
         """The route of a kind from now on."""
-        return self._quick.setdefault(key, Route(entry, sizes))
+        return self._quick.put(key, Route(entry, sizes))
 
     def _go_direct(self, route: Route, given: Given) -> None:
         """Let calls of a kind go the direct way from now on, if there is one."""
@@ -210,7 +211,7 @@ class Jitted:
         entry = self._entries.get(kind)
         if entry is None:
             made = self._entry(given, args, kwargs)
-            entry = made if isinstance(made, Traced) else self._entries.setdefault(kind, made)
+            entry = made if isinstance(made, Traced) else self._entries.put(kind, made)
         return entry
 
     def _entry(
@@ -316,8 +317,7 @@ class Jitted:
 
     def _all_entries(self) -> Iterable[Entry]:
         """What is compiled, for one kind of arguments each, whichever way they came."""
-        routes = [*self._quick.values()]  # at once, whatever other threads do
-        known = (*self._entries.values(), *[each.entry for each in routes])
+        known = (*self._entries.values(), *[each.entry for each in self._quick.values()])
         return {id(each): each for each in known}.values()
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:

@@ -18,6 +18,7 @@ from ..ir.locations import UNKNOWN, Location
 from ..ir.payloads import Number, PythonNumber
 from ..ir.tensor import Constant
 from ..ir.types import Tensor as TensorType
+from .cache import Cache
 from .caller import user_line
 from .errors import ArgumentError, DeviceError, TracedValueError, fail
 from .symbolic import is_open
@@ -80,7 +81,7 @@ next_serial = _serials.__next__
 _make = object.__new__
 _KNOWN: dict[tuple[Any, ...], tuple[Any, tuple[Any, ...], bool, bool]] = {}
 _KNOWN_AT_MOST = 1 << 16
-_CONSTANTS: dict[Number, Node] = {}
+_CONSTANTS: Cache[Number, Node] = Cache(4096)
 
 
 def record(
@@ -176,7 +177,7 @@ def number_type(node: Node) -> type | None:
 def constant(value: PythonNumber, dtype: DType) -> Node:
     """The node of one number, the same for all who ask."""
     number = Number(value, dtype)
-    return _CONSTANTS.get(number) or _CONSTANTS.setdefault(
+    return _CONSTANTS.get(number) or _CONSTANTS.put(
         number, _plain(Constant, (number,), TensorType((), dtype), None)
     )
 

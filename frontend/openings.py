@@ -14,6 +14,7 @@ from ..ir.dims import Symbol
 from ..ir.types import Tensor as TensorType
 from .arguments import Arguments
 from .bundle import Kind
+from .cache import SIZES_AT_MOST, Cache
 from .leading import Opened, is_known_as
 
 
@@ -39,7 +40,7 @@ class Openings(Generic[Entry]):
         self._entries: dict[Any, Entry] = {}
         self._quick: dict[Kinds, Entry] = {}
         self._ways: dict[tuple[Opened, ...], None] = {}
-        self._at: dict[Any, Entry] = {}
+        self._at: Cache[Any, Entry] = Cache(SIZES_AT_MOST)
 
     def add(
         self, given: Arguments, opened: Sequence[Opened], sizes: Mapping[Symbol, int], entry: Entry
@@ -88,7 +89,7 @@ class Openings(Generic[Entry]):
         found = self._at.get(key)
         if found is None:
             made = entry.at({symbol.name: size for symbol, size in numbers.items()})
-            found = self._at.setdefault(key, made)
+            found = self._at.put(key, made)
         return found
 
 

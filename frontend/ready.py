@@ -14,6 +14,7 @@ from ..ir.func import Func
 from ..passes.differentiate import NotDifferentiable, linearise
 from ..runtime.device import Device
 from ..runtime.steps import Plan, plan
+from . import alike
 from .cache import Cache
 from .errors import refuse_derivative
 from .node import Node
@@ -26,13 +27,14 @@ class Step(NamedTuple):
     """What has been compiled for recordings with this key.
 
     With `flags`, which say for each input whether it is tracked, the plan returns residuals after
-    the outputs, and `linear` is the linear function that takes them.
+    the outputs, and `linear` is the linear function that takes them. Without `func` it is one for
+    what nobody differentiates, with numbers of its own.
     """
 
     key: tuple[Any, ...]
     device: Device
     flags: Flags
-    func: Func
+    func: Func | None
     plan: Plan
     residuals: tuple[Any, ...] = ()
     linear: Func | None = None
@@ -47,6 +49,8 @@ class Piece(NamedTuple):
 
 
 _STEPS: Cache[Any, Step] = Cache(4096)
+_ALIKE: Cache[Any, Step] = Cache(4096)
+"""Those without a func."""
 
 
 def flags_of(inputs: Sequence[Node], outputs: Iterable[Node], recompute: bool) -> Flags:
@@ -59,7 +63,10 @@ def flags_of(inputs: Sequence[Node], outputs: Iterable[Node], recompute: bool) -
 def find(recording: Recording, device: Device, recompute: bool) -> Piece | None:
     """The whole of a recording, if an equal one has been compiled."""
     flags = flags_of(recording.inputs, recording.outputs, recompute)
-    step = _STEPS.get((device, recording.key, flags))
+    key = device, recording.key, flags
+    step = _STEPS.get(key)
+    if step is None and not any([node.tracked for node in recording.outputs]):
+        step = _ALIKE.get(key) or _alike(recording, device)
     return None if step is None else _whole(recording, step)
 
 
@@ -76,13 +83,24 @@ def make(nodes: Sequence[Node], device: Device, recompute: bool) -> Piece:
     return _whole(recording, _STEPS.put((device, recording.key, flags), step))
 
 
+def _alike(recording: Recording, device: Device) -> Step | None:
+    """The step of an equal recording but for its numbers, with those of this one."""
+    plan = alike.find(recording, device)
+    if plan is None:
+        return None
+    step = Step(recording.key, device, None, None, plan)
+    return _ALIKE.put((device, recording.key, None), step)
+
+
 def _whole(recording: Recording, step: Step) -> Piece:
     return Piece(recording, step, {node: place for place, node in enumerate(recording.outputs)})
 
 
 def _compiled(recording: Recording, func: Func, device: Device, flags: Flags) -> Step:
     if flags is None:
-        return Step(recording.key, device, flags, func, plan(func, device))
+        made = plan(func, device)
+        alike.learn(recording, func, made)
+        return Step(recording.key, device, flags, func, made)
     try:
         parts = linearise(func, flags)
     except NotDifferentiable as problem:

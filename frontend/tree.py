@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import cache
+from functools import lru_cache
 from inspect import getattr_static
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -82,11 +82,12 @@ _INTERNED: dict[Any, Structure] = {}
 _LEAF_CLASSES: set[type] = set()
 """Classes that have been met and are no containers, so that many leaves are known at once."""
 _REMEMBERED: list[Any] = []
+_REMEMBERED_AT_MOST = 4096
 
 
 def remembered(function: F) -> F:
     """A function of what containers say, whose results are kept until a class is registered."""
-    made: Any = cache(function)
+    made: Any = lru_cache(_REMEMBERED_AT_MOST)(function)
     _REMEMBERED.append(made)
     return made
 

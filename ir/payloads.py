@@ -14,14 +14,15 @@ import numpy as np
 
 from .dtypes import BITS, DType, Kind, f16, f32, f64
 from .errors import Unmet
+from .shared.interned import Interned
 from .shared.rounding import odd_float, rounded
 
 PythonNumber = bool | int | float | complex
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _ACCEPTED: dict[Kind, Any] = {Kind.BOOL: bool, Kind.FLOAT: int | float, Kind.COMPLEX: PythonNumber}
-_INTERNED: dict[tuple[DType, tuple[int, ...], bytes], "Payload"] = {}
-_SPELLED: dict[tuple[DType, type, object], "Number"] = {}
+_INTERNED = Interned["Payload"](latest=0)
+_SPELLED = Interned["Number"]()
 _pack = Struct("<dd").pack
 
 
@@ -51,7 +52,7 @@ class Number(Payload):
         # Python calls -0.0 and 0.0 equal.
         exact = _pack(value.real, value.imag) if isinstance(value, (float, complex)) else value
         key = (dtype, value.__class__, exact)
-        return _SPELLED.get(key) or _SPELLED.setdefault(key, payload(_stored(value, dtype), dtype))
+        return _SPELLED.get(key) or _SPELLED.keep(key, payload(_stored(value, dtype), dtype))
 
     @cached_property
     def value(self) -> PythonNumber:
@@ -76,12 +77,11 @@ def payload(array: Array, dtype: DType) -> Any:
     """`array`, rounded to `dtype`; a `Number` if its rank is 0."""
     stored = rounded(np.asarray(array), dtype)
     bits = stored.tobytes()
-    found = _INTERNED.get((dtype, stored.shape, bits))
-    if found is None:
+    if (found := _INTERNED.get((dtype, stored.shape, bits))) is None:
         made = object.__new__(Payload if stored.shape else Number)
         made.array = np.frombuffer(bits, dtype.storage).reshape(stored.shape)
         made.dtype, made.shape = dtype, stored.shape
-        found = _INTERNED.setdefault((dtype, made.shape, bits), made)
+        found = _INTERNED.keep((dtype, made.shape, bits), made)
     return found
 
 

@@ -15,12 +15,13 @@ from .dims import MAX_SIZE, check_size
 from .dtypes import DType, i64
 from .errors import Unmet, require
 from .scanner import Scanner
+from .shared.interned import Interned
 
 MAX_RANK = 32
 SPELLED = re.compile(r"[a-z]+<[^<>\n]{1,100}>")
 NO_FACTS = Frozen({})
 BY_KEYWORD: dict[str, type["Type"]] = {}
-_INTERNED: dict[tuple[Any, ...], Any] = {}
+_INTERNED = Interned[Any]()
 
 
 class Type:
@@ -42,8 +43,7 @@ class Type:
             values += tuple([vars(cls)[name] for name in cls.parts if name in vars(cls)])
             require(len(values) == len(cls.parts), f"{cls.keyword} takes {len(cls.parts)} parts")
         parts = tuple(map(Kind.normalise, cls.parts.values(), values))
-        found = _INTERNED.get((cls, *parts))
-        if found is None:
+        if (found := _INTERNED.get((cls, *parts))) is None:
             made = object.__new__(cls)
             texts: list[str] = []
             for (name, kind), part in zip(cls.parts.items(), parts, strict=True):
@@ -52,7 +52,7 @@ class Type:
                     texts.append(kind.text(part))
             made.text = f"{cls.keyword}<{', '.join(texts)}>"
             made.check()
-            found = _INTERNED.setdefault((cls, *parts), made)
+            found = _INTERNED.keep((cls, *parts), made)
         return found
 
     def check(self) -> None:

@@ -62,11 +62,19 @@ class Plan:
 
     def at(self, sizes: Mapping[str, int]) -> "Plan":
         """The same, where dims that were always symbolic are these."""
+        return self._with({**sizes, **self.sizes}, self.numbers, self.scalars)
+
+    def with_numbers(self, numbers: Sequence[Array | Dim]) -> "Plan":
+        """The same with other numbers, in the same order, and the same sizes among them."""
+        return self._with(self.sizes, tuple(numbers), (None,) * len(numbers))
+
+    def _with(
+        self, sizes: Mapping[str, int], numbers: tuple[Array | Dim, ...], scalars: tuple[Any, ...]
+    ) -> "Plan":
         made = object.__new__(Plan)  # `copy` would ask the class how, which takes ten times as long
         made.func, made.executable, made.device = self.func, self.executable, self.device
-        made.numbers, made.scalars, made.refuses = self.numbers, self.scalars, self.refuses
-        made.sizes = {**sizes, **self.sizes}
-        made.scalars = self._scalars(made.sizes)
+        made.refuses, made.sizes, made.numbers, made.scalars = self.refuses, sizes, numbers, scalars
+        made.scalars = made._scalars(sizes)
         made._latest = made._first()
         return made
 

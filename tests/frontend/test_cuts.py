@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 import brimstone as bs
-from brimstone.frontend import cuts, force, ready
+from brimstone.frontend import cuts, force
 from brimstone.frontend.cache import Cache
 from brimstone.frontend.prefixes import Prefixes
-from brimstone.frontend.ready import Piece, Step
+from brimstone.frontend.ready import Piece
 from brimstone.frontend.recording import Recording, gather
 from brimstone.runtime.steps import STATISTICS
+from kit.unprepared import nothing_is_prepared
 
 
 class Watch:
@@ -36,12 +37,11 @@ class Watch:
 @pytest.fixture(autouse=True)
 def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
     """Nothing is compiled yet, and what is cut is counted."""
-    bs.sync()  # what other tests have left pending would be computed along
+    nothing_is_prepared(monkeypatch)
     watch, compiled = Watch(), Prefixes()
     monkeypatch.setattr(cuts, "COMPILED", compiled)
     monkeypatch.setattr(cuts, "_TIMES", Cache[int, Any](4096))
     monkeypatch.setattr(force, "COMPILED", compiled)
-    monkeypatch.setattr(ready, "_STEPS", Cache[Any, Step](4096))
     monkeypatch.setattr(force, "cut", watch.cut)
     return watch
 

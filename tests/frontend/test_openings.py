@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import brimstone as bs
-from brimstone.frontend import arguments, openings
+from brimstone.frontend import arguments, jit, openings
 from brimstone.frontend.leading import is_known_as
+from brimstone.runtime.steps import STATISTICS
 
 
 def rows(count: int, width: int) -> Any:
@@ -70,3 +71,22 @@ def test_another_thread_may_add_to_what_is_looked_through(monkeypatch: pytest.Mo
         monkeypatch.setattr(module, "is_known_as", known_meanwhile)
     for count in (7, 1, 8):
         assert not sums(count).any()
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_of_many_sizes_the_latest_are_kept(monkeypatch: pytest.MonkeyPatch, quick: bool) -> None:
+    for module in (jit, openings):
+        monkeypatch.setattr(module, "SIZES_AT_MOST", 8)
+
+    @bs.jit
+    def step(x: Any, by: Any) -> dict[str, Any]:
+        return {"rows": x * 2, "sum": x.sum(axis=0), "more": [x[0], x.mean(), by]}
+
+    step(rows(40, 3), 1)
+    compiled, by = STATISTICS.compiled, 1 if quick else [rows(1, 1)] * 40
+    for count in [*range(2, 60), *range(2, 60), 40]:
+        made = step(rows(count, 3), by)
+        np.testing.assert_allclose(made["rows"].numpy(), 2 * rows(count, 3).numpy())
+        np.testing.assert_allclose(made["more"][0].numpy(), rows(count, 3).numpy()[0])
+    assert STATISTICS.compiled <= compiled + (not quick)
+    assert max(len(step._quick), len(step._entries), len(step._openings._at)) == 8
