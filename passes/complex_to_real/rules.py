@@ -14,6 +14,7 @@ from ...ir.builder import Builder
 from ...ir.dtypes import COMPLEXES, boolean
 from ...ir.payloads import Number, payload
 from ...ir.tensor.base import rebuilt
+from ...ir.tensor.indexing import Combiner
 from ...ir.values import AnyValue, Op
 from .functions import exponential, logarithm
 
@@ -149,12 +150,19 @@ def _compared(op: Op, builder: Builder, operands: Sequence[Parts]) -> Parts:
     return of_real(builder.emit(both, real, imaginary))
 
 
+def has_rule(op: Op) -> bool:
+    """Whether there is a rule for an op: not where places take products, of both parts at once."""
+    if isinstance(op, tensor.Scatter) and op.combiner is Combiner.MULTIPLY:
+        return False
+    return op.__class__ in RULES
+
+
 RULES: dict[type[Op], Rule] = {
     **dict.fromkeys(
         (
             tensor.Add, tensor.Broadcast, tensor.Concat, tensor.CumulativeSum, tensor.Flip,
             tensor.Gather, tensor.Negate, tensor.Permute, tensor.ReduceSum, tensor.Reshape,
-            tensor.Select, tensor.Slice, tensor.StopGradient, tensor.Subtract,
+            tensor.Scatter, tensor.Select, tensor.Slice, tensor.StopGradient, tensor.Subtract,
         ),
         _each,
     ),

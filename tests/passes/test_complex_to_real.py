@@ -15,6 +15,13 @@ HEAD = "func @f<n: 0..9>(%x: tensor<[n, 3], c64>, %y: tensor<[n, 3], c64>, %r: t
 C, F, B = "tensor<[n, 3], c64>", "tensor<[n, 3], f32>", "tensor<[n, 3], bool>"
 DOT = "left_batch = [], right_batch = [], left_contract = [0], right_contract = [0], dtype = c64"
 
+PLACES = (
+    "%i = tensor.constant {value = [[2], [0], [2]]} : tensor<[3, 1], i64>\n  "
+    "%u = tensor.permute %x {axes = [1, 0]} : tensor<[3, n], c64>\n  "
+    "%v = tensor.permute %y {axes = [1, 0]} : tensor<[3, n], c64>\n  "
+    "%z = tensor.scatter %u, %i, %v {axes = [0], combiner = "
+)
+
 BODIES = {
     "add": (f"%z = tensor.add %x, %y : {C}", C),
     "subtract": (f"%z = tensor.subtract %x, %y : {C}", C),
@@ -62,6 +69,8 @@ BODIES = {
         f"  %z = tensor.broadcast %c {{shape = [n, 3], axes = [1]}} : {C}",
         C,
     ),
+    "scatter": (f"{PLACES}set}} : tensor<[3, n], c64>", "tensor<[3, n], c64>"),
+    "sums at places": (f"{PLACES}add}} : tensor<[3, n], c64>", "tensor<[3, n], c64>"),
     "exp": (f"%z = tensor.exp %x : {C}", C),
     "log": (f"%z = tensor.log %x : {C}", C),
     "what it is given": (f"%z = tensor.exp %r : {F}", C),
@@ -129,8 +138,10 @@ def test_both_parts_of_an_argument_have_a_name() -> None:
 
 
 def test_a_func_stays_where_an_op_has_no_rule() -> None:
-    func = program(f"%z = tensor.sin %x : {C}", "tensor<[n, 3], c64>").main
-    assert complex_to_real(func) is func
+    products = f"{PLACES}multiply}} : tensor<[3, n], c64>", "tensor<[3, n], c64>"
+    for body in (f"%z = tensor.sin %x : {C}", C), products:
+        func = program(*body).main
+        assert complex_to_real(func) is func
 
 
 def test_a_func_without_complex_numbers_stays() -> None:
