@@ -44,7 +44,7 @@ class KernelShape:
     `live`: how many tiles are needed at once. `costly`: there are functions such as exp, or
     divisions. `once`: all that is read is reduced in one run along the reduced axes, and not needed
     again. `search`: places of extremes are looked for. `single`: some read finds its elements one
-    by one, at a distance from each other or where indices say.
+    by one, at a distance from each other or where indices say. `rank`: how many axes there are.
     """
 
     kind: str
@@ -57,6 +57,7 @@ class KernelShape:
     once: bool = False
     search: bool = False
     single: bool = False
+    rank: int = 1
 
 
 Schedule = Mapping[str, int]
@@ -123,6 +124,7 @@ def shape_of(kernel: Kernel) -> KernelShape:
         once=_once(kernel),
         search=any(isinstance(node.op, ArgReduction) for node in kernel.nodes),
         single=any(_is_single(node.access, last) for node in wide if node.access is not None),
+        rank=len(kernel.space.sizes),
     )
 
 
