@@ -24,8 +24,9 @@ class Loop:
     kept: dict[Node, None] = field(default_factory=lambda: {})
 
 
-def plan_loops(kernel: Kernel) -> list[Loop]:
-    """The loops of all levels, and one more where something is left to store."""
+def plan_loops(kernel: Kernel, again: Container[Node] = frozenset()) -> list[Loop]:
+    """The loops of all levels, and one more where something is left to store; what is computed
+    `again` is not kept."""
     reduced = {*kernel.space.reduced}
     levels = kernel.levels
     loops = [Loop() for _ in range(levels)]
@@ -37,7 +38,7 @@ def plan_loops(kernel: Kernel) -> list[Loop]:
             if output.node.level >= len(loops):
                 loops.append(Loop())
             loops[output.node.level].outputs.append(output)
-    costly = _costly(kernel, reduced)
+    costly = {node for node in _costly(kernel, reduced) if node not in again}
     for number, loop in enumerate(loops):
         roots = [node.operands[0] for node in loop.reductions]
         roots += [output.node for output in loop.outputs]
@@ -57,6 +58,34 @@ def needed(
             found.add(node)
             pending += node.operands
     return [node for node in kernel.nodes if node in found]
+
+
+def plan_at_home(kernel: Kernel) -> list[Loop]:
+    """The loops, which keep only what a result has memory for: the rest is computed again."""
+    again = set[Node]()
+    while True:
+        loops = plan_loops(kernel, again)
+        away = [node for node, home in homes(loops).items() if home is None]
+        if not away:
+            return loops
+        again.update(away)
+
+
+def homes(loops: Sequence[Loop]) -> dict[Node, Output | None]:
+    """For all that loops keep, the result in whose memory it is, or can wait."""
+    lent: dict[Output, int] = {}
+    return {
+        node: stored_by(loop, node) or lent_by(loops, number, node, lent)
+        for number, loop in enumerate(loops)
+        for node in loop.kept
+    }
+
+
+def stored_by(loop: Loop, node: Node) -> Output | None:
+    """The output by which a loop stores a node itself."""
+    axes = tuple(Index(axis) for axis in node.axes)
+    mine = (each for each in loop.outputs if each.node is node and each.at == axes)
+    return next(mine, None)
 
 
 def lent_by(

@@ -17,10 +17,9 @@ from .emit import Emitter, Scope
 from .kernel import Kernel, Node, Output
 from .opening import place_name
 from .outside import is_neutral, leaf_paddings
-from .plan import Loop, lent_by, needed, plan_loops
+from .plan import Loop, homes, needed, plan_loops, stored_by
 from .reductions import carried_on, finished, first_carries, outside, place_dtype
 from .sizes import Names
-from .space import Index
 
 
 @dataclass(slots=True)
@@ -204,16 +203,11 @@ class Program:
 
     def _make_room(self, loops: Sequence[Loop]) -> None:
         """Memory for what loops keep: that of a result, if there is one, or scratch."""
-        lent: dict[Output, int] = {}
-        for number, loop in enumerate(loops):
-            for node in loop.kept:
-                output = _stored(node, loop)
-                if output is not None:
-                    self.stored.add(node)
-                else:
-                    output = lent_by(loops, number, node, lent)
-                home = None if output is None else self.emitter.views[output.param]
-                self.kept[node] = self._scratch(node) if home is None else home
+        for loop in loops:
+            self.stored.update(node for node in loop.kept if stored_by(loop, node) is not None)
+        for node, output in homes(loops).items():
+            home = None if output is None else self.emitter.views[output.param]
+            self.kept[node] = self._scratch(node) if home is None else home
 
     def _scratch(self, node: Node) -> AnyValue:
         """Memory for the tiles of a node along the reduced axes."""
@@ -251,13 +245,6 @@ class Program:
         view, offsets = self._kept_at(node)
         padding, shape = emitter.paddings[node], emitter.shape(node.axes)
         emitter.recall(node, builder.emit(tile.Load, view, offsets, shape=shape, padding=padding))
-
-
-def _stored(node: Node, loop: Loop) -> Output | None:
-    """The output by which a loop stores the node itself."""
-    axes = tuple(Index(axis) for axis in node.axes)
-    mine = (each for each in loop.outputs if each.node is node and each.at == axes)
-    return next(mine, None)
 
 
 def _flat(groups: Sequence[list[AnyValue]]) -> list[AnyValue]:

@@ -20,7 +20,7 @@ from .columns import Stretch, plan_columns
 from .emit import Scope, nothing
 from .kernel import Node
 from .opening import place_name
-from .plan import Loop, plan_loops
+from .plan import Loop, plan_at_home
 from .program import Program
 from .reductions import folded
 
@@ -41,7 +41,7 @@ class Streamed(Program):
 
     def _rows(self) -> list[AnyValue]:
         """In turn, what is done once for each column, and a loop over rows."""
-        loops = plan_loops(self.kernel)
+        loops = plan_at_home(self.kernel)
         stretches, read = plan_columns(self.kernel, loops)
         self._make_room(loops)
         self._open_block()

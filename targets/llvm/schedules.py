@@ -119,21 +119,23 @@ def chooser(machine: Machine) -> Callable[[KernelShape], Schedule]:
             return {"n": 4 * lanes, **SORT, "next": NEXT}
         if shape.kind == "concat":
             return {"n": 4 * lanes, "dealt": min(4 * lanes, DEALT * machine.registers)}
-        vectors = 4 if shape.live <= FEW else 2
-        if shape.kind == "map" and (shape.costly or shape.rank > 1):
-            vectors = 1
-        elif shape.costly:
-            vectors = 2
         if shape.transposed:
             parts = DEALT * machine.registers
             exact = {"exact_n": parts} if machine.masked else {"exact_n": parts, "exact_m": parts}
             return {"n": lanes, "m": lanes, **exact}
-        n = machine.vector_bytes // WORD if shape.single else lanes * vectors
+        n = machine.vector_bytes // WORD if shape.single else lanes * _vectors(shape)
         if shape.kind == "rows":
             return {"n": n, **_rows(machine, shape)}
         return {"n": n}
 
     return choose
+
+
+def _vectors(shape: KernelShape) -> int:
+    """How many registers a tile fills."""
+    if shape.kind == "map" and (shape.costly or shape.rank > 1):
+        return 1
+    return 4 if shape.live <= FEW and not shape.costly else 2
 
 
 def _rows(machine: Machine, shape: KernelShape) -> Schedule:

@@ -8,15 +8,9 @@ import numpy as np
 import pytest
 
 import brimstone as bs
-from brimstone.ir.func import Module
 from brimstone.passes.bind_cpu import bind_cpu
-from brimstone.passes.fuse import fuse
-from brimstone.passes.generalise import generalise
-from brimstone.passes.manager import run_pipeline
-from brimstone.passes.pipelines import PREPARE
-from brimstone.passes.tiling import tile
 from brimstone.targets.llvm.machines import CPU, MODELS
-from brimstone.targets.llvm.schedules import chooser
+from kit.lowered import in_tiles
 
 DTYPES = ["bool", "int8", "uint8", "int16", "float16", "float32", "float64"]
 FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
@@ -40,10 +34,7 @@ def library(x: Any) -> Any:
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_processor_has_code(machine: CPU, dtype: str, name: str) -> None:
     given = bs.zeros((100, 3), dtype=dtype), bs.zeros(50, dtype="int64")
-    traced = bs.jit(FUNCTIONS[name]).lower(*given)
-    module = Module([generalise(traced.ir.main).func])
-    run_pipeline(module, PREPARE)
-    made = tile(fuse(module.main).module, chooser(machine))
+    made = in_tiles(FUNCTIONS[name], *given, machine=machine)
     assert not made.refused
     for kernel in made.kernels:
         bind_cpu(made.module[kernel], machine)
