@@ -11,7 +11,13 @@ from ...ir import loop, tile
 from ...ir.shared.lines import LINE
 from ...ir.values import AnyValue, Block
 from .access import Access
+from .binding import Binding
 from .registers import Shape
+
+SECOND_PASS = "level1"
+"""What the loop is called in which rows pass a second time."""
+SECOND_LEVEL = 2
+"""Where what will pass next is wanted: the nearest cache has what passes now."""
 
 
 def ask_ahead(access: Access, op: tile.Load, bytes_: int, rank: int) -> None:
@@ -29,6 +35,42 @@ def ask_ahead(access: Access, op: tile.Load, bytes_: int, rank: int) -> None:
     for place in access.places:
         if place[-1] * access.width * itemsize % LINE == 0:
             _hint(access, op.view, place, bytes_)
+
+
+def ask_below(binding: Binding, access: Access, op: tile.Load, rows: int) -> None:
+    """Hints of each line that stands so many rows below a block, or of the last row's, while rows
+    pass a second time.
+
+    Then they come out of a near cache and something is computed of each, such as an exponential,
+    while memory has nothing to do; the first time it is memory that all wait for. The largest and
+    the sum of 4096x768 numbers, down, take two Intel cores 0.70 ms instead of 0.84.
+    """
+    if not rows or access.sides or access.width == 1 or not access.contiguous:
+        return
+    axis = _passing(op)
+    if axis is None or not isinstance(op.view.owner, Block):
+        return
+    emitter, offsets = access.emitter, [*access.offsets]
+    last = emitter.difference(access.memory.sizes[axis], 1)
+    offsets[axis] = emitter.least(emitter.sum(offsets[axis], rows), last)
+    below = Access(binding, access.memory, offsets, (), access.shape)
+    itemsize = op.view.dtype.storage.itemsize
+    for place in below.places:
+        if place[-1] * access.width * itemsize % LINE == 0:
+            at = emitter.value(below.address(place))
+            emitter.emit_all(loop.Prefetch, access.memory.buffer, at, locality=SECOND_LEVEL)
+
+
+def _passing(op: tile.Load) -> int | None:
+    """The axis of a view along which the loop goes in which rows pass a second time."""
+    block = op.block
+    while block is not None and block.parent_op is not None:
+        outside = block.parent_op
+        if isinstance(outside, tile.For) and outside.label == SECOND_PASS:
+            at = block.arguments[0]
+            return next((axis for axis, each in enumerate(op.offsets) if each is at), None)
+        block = outside.block
+    return None
 
 
 def ask_next(access: Access, op: tile.Store, bytes_: int) -> None:

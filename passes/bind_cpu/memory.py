@@ -11,7 +11,7 @@ from ...ir.func import Func
 from ...ir.types import View
 from ...ir.values import AnyValue
 from .access import Access
-from .ahead import ask_ahead, ask_next
+from .ahead import ask_ahead, ask_below, ask_next
 from .binding import Binding, Memory, Rules
 from .edge_rows import load_rows, many_rows
 from .parts import load_part, store_part
@@ -71,6 +71,7 @@ def bind_load(binding: Binding, op: tile.Load) -> Registers:
     turned = access.turned(binding)
     if turned is None:
         ask_ahead(access, op, binding.schedule.get("ahead", 0), len(binding.ranges.grid))
+        ask_below(binding, access, op, binding.schedule.get("below", 0))
         return load_block(binding, access, op)
     return swapped(binding, load_block(binding, turned.access, op), turned.axis)
 

@@ -73,7 +73,8 @@ without it one tile. Where vectors run along the reduced axis, one program sums 
 rows as they pass, unless a row has more than `columns` elements; without it, sums across rows are a
 kernel of their own. Few results of `long` elements or more are made level by level (`levels`).
 `past_caches`: stores go to memory directly, where the facts of views allow it; `ahead`: loads are
-asked for so many bytes before they are needed. Only a target that knows sizes sets these.
+asked for so many bytes before they are needed. Only a target that knows sizes sets these. `below`:
+while the rows of a chunk pass a second time, those so far below are asked for: the next chunk.
 
 Of contractions, `m` and `n`: the block of the product that is kept in registers; `k`: a chunk of a
 panel; `kept`: rows of panels of the right operand that stay near while all of the left ones pass.

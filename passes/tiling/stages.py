@@ -139,7 +139,11 @@ def _split(kernel: Kernel, length: int, count: Size, choose: Chooser) -> Stages:
     rooms = range(writes.stop, writes.stop + len(types))
     apart = func if kernel.levels == 1 else below_their_own(func)
     chunked = _prepared(partial_kernel(read_kernel(apart), chunks, length))
-    partial = build_stage(chunked, choose(shape_of(chunked)), [*reads, *writes, *rooms])
+    shape = shape_of(chunked)
+    schedule = choose(shape)
+    if kernel.levels > 1 and "wide" in schedule and not shape.vector_reduced:
+        schedule = {**schedule, "below": length}
+    partial = build_stage(chunked, schedule, [*reads, *writes, *rooms])
     partial.func.name = f"{func.name}_parts"
     results = [writes[number] for number in combined_results(kernel)]
     combined = _stage(_prepared(read_kernel(combining)), choose, [*rooms, *used, *results])

@@ -1,6 +1,8 @@
 """What is asked for before it is needed: behind loads once for each line of the caches, behind
 elements that are put at places which the data say."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -76,6 +78,63 @@ def test_a_row_that_each_row_of_programs_reads_is_near() -> None:
 
 def test_without_a_distance_there_are_none() -> None:
     assert not hints(doubled(ahead=0))
+
+
+TWICE = """
+func @twice<n: 0..999, m: 0..999>(%x: view<2, f32, {size: [n, m], unit_stride: 1}>,
+                                  %y: view<1, f32, {size: [m], unit_stride: 0}>)
+    with {grid: [ceildiv(m, 32)], tile: {n: 32, below: BELOW}} {
+  %p = tile.program_id {axis = 0} : scalar<i64>
+  %size = tile.constant {value = 32} : scalar<i64>
+  %j = tile.binary %p, %size {kind = multiply} : scalar<i64>
+  %zero = tile.constant {value = 0} : scalar<i64>
+  %one = tile.constant {value = 1} : scalar<i64>
+  %n = tile.extent %x {axis = 0} : scalar<i64>
+  %none = tile.constant {value = 0.0} : scalar<f32>
+  %start = tile.full %none {shape = [1, 32]} : tile<[1, 32], f32>
+  %top = tile.for %zero, %n, %one, %start {label = "level0"}
+      (%i: scalar<i64>, %old: tile<[1, 32], f32>) {
+    %a = tile.load %x, %i, %j {shape = [1, 32], padding = 0.0} : tile<[1, 32], f32>
+    %new = tile.binary %old, %a {kind = maximum} : tile<[1, 32], f32>
+    yield %new
+  } : tile<[1, 32], f32>
+  %all = tile.for %zero, %n, %one, %start {label = "level1"}
+      (%i: scalar<i64>, %old: tile<[1, 32], f32>) {
+    %a = tile.load %x, %i, %j {shape = [1, 32], padding = 0.0} : tile<[1, 32], f32>
+    %b = tile.binary %a, %top {kind = subtract} : tile<[1, 32], f32>
+    %new = tile.binary %old, %b {kind = add} : tile<[1, 32], f32>
+    yield %new
+  } : tile<[1, 32], f32>
+  %sum = tile.reshape %all {shape = [32]} : tile<[32], f32>
+  tile.store %y, %sum, %j
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda each: each.name)
+def test_rows_below_are_asked_for_while_others_pass_again(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once for each line, in the second pass alone, and of no row but those of the view."""
+    text = TWICE.replace("BELOW", "64")
+    found = hints(text, machine)
+    assert len(found) == 2
+    assert all(op.buffer.name == "x" and op.locality == 2 for op in found)
+    assert not hints(TWICE.replace("BELOW", "0"), machine)
+    asked = set[int]()
+
+    def run(op: loop.Prefetch, frame: Any, buffer: Any, index: Any) -> tuple[()]:
+        asked.add(int(index))
+        return ()
+
+    monkeypatch.setattr(loop.Prefetch, "run", run)
+    for rows in (0, 1, 3, 70):
+        asked.clear()
+        x = np.arange(rows * 77, dtype=np.float32).reshape(rows, 77)
+        check(kernel(text), [x, np.zeros(77, np.float32)], machine)
+        wanted = {min(row + 64, rows - 1) for row in range(rows)}
+        assert asked == {row * 77 + column for row in wanted for column in (0, 16, 32, 48)}
 
 
 PUT = """

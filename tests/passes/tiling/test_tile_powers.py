@@ -114,6 +114,16 @@ def test_chunks_agree_with_the_kernel(name: str) -> None:
         assert difference(before, after, tolerance) is None, rows
 
 
+def test_a_chunk_asks_for_the_next_one_where_rows_pass_twice() -> None:
+    wide = {**LONG, "wide": 16}
+    for build, below in ((softmax, 64), (lambda x: x.apply("reduce_sum", axes=(0,)), None)):
+        made = tiled(kernel(build, "n m f32"), wide).module
+        (name,) = chunked(made)
+        assert made[name].attributes["tile"].get("below") == below
+    (name,) = chunked(made := tiled(kernel(of_one_row, "n f32"), LONG).module)
+    assert "below" not in made[name].attributes["tile"]
+
+
 SPECIAL = {
     "far below": [-np.inf] * 3,
     "far above": [np.inf, 0, 0],
