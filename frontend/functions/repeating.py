@@ -16,6 +16,7 @@ import numpy as np
 from ...ir import dtypes as ir
 from ...ir import tensor as ops
 from ...ir.dims import Dim, Size
+from ...ir.payloads import Array
 from ..bounds import bound_size
 from ..errors import ArgumentError, DTypeError, ShapeError, fail
 from ..handle import Handle, wrap
@@ -48,9 +49,8 @@ def repeat(x: Any, repeats: Any, /, *, axis: Any = None, dim: Any = None) -> Ten
     if isinstance(repeats, Handle) and repeats.node.trace is not None:
         return take(wrap(node), wrap(_places(repeats.node, size)), axis=place)
     counts = repeats if isinstance(repeats, Dim) else _repetitions(repeats, size)
-    if isinstance(counts, list):
-        listed = [at for at, count in enumerate(counts) for _ in range(count)]
-        return take(wrap(node), np.asarray(listed, np.int64), axis=place)
+    if isinstance(counts, np.ndarray):
+        return take(wrap(node), np.repeat(np.arange(len(counts)), counts), axis=place)
     shape = node.type.shape
     if isinstance(counts, int) and 1 < counts <= IN_TURN and place == len(shape) - 1:
         beside = stack([wrap(node)] * counts, axis=-1)
@@ -61,21 +61,23 @@ def repeat(x: Any, repeats: Any, /, *, axis: Any = None, dim: Any = None) -> Ten
     return wrap(reshaped(spread, (*shape[:place], size * counts, *shape[place + 1 :])))
 
 
-def _repetitions(repeats: Any, size: Size) -> int | list[int]:
+def _repetitions(repeats: Any, size: Size) -> int | Array:
     """How often: one number for all, or one for each place."""
     if isinstance(repeats, Handle):
         from ..tensor import host_array
 
         repeats = host_array(repeats, "repeat")
-    counts = np.atleast_1d(np.asarray(repeats)).tolist()
-    listed = [as_integer(each, "repeat", "a number of repetitions") for each in counts]
+    counts = np.atleast_1d(np.asarray(repeats))
+    listed = counts.tolist()
+    if counts.ndim > 1 or counts.dtype.kind not in "iu":
+        listed = [as_integer(each, "repeat", "a number of repetitions") for each in listed]
     if min(listed, default=0) < 0:
         fail(ArgumentError, "repeat", f"cannot repeat {min(listed)} times")
     if len(listed) == 1:
         return listed[0]
     if len(listed) != size:
         _refuse_length(len(listed), size)
-    return listed
+    return np.asarray(listed, np.int64)
 
 
 def _refuse_length(given: Size, size: Size) -> None:
