@@ -6,12 +6,16 @@ Never: a change to the tensor itself.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import reduce
 from math import prod as product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...ir import dtypes as ir
 from ...ir import tensor as ops
-from ...ir.dims import Size
+from ...ir.attributes import Shape
+from ...ir.dims import Dim, Size, interval
+from ...ir.payloads import Number
 from ..bounds import bound_size
 from ..errors import ShapeError, fail
 from ..handle import wrap
@@ -27,9 +31,10 @@ from .common import (
     refuse_lossy,
     to_common_dtype,
 )
-from .indexing import _is_mask, getitem
+from .indexing import _is_mask, _parts, getitem
 from .manipulation import reshaped
 from .masks import fits
+from .slices import Part
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -95,19 +100,98 @@ def _updated(tensor: Tensor, key: Any, values: Any, combiner: ops.Combiner) -> T
         refuse_dtype(f"at.{combiner.value}", node.type.dtype, _TAKEN[combiner], tensor)
     if _is_mask(key):
         return wrap(_masked(node, as_node(key, "at"), given, combiner))
+    block = _block_of(node, _parts(node, key))
+    if block is not None:
+        return wrap(_set_in(node, block, given, combiner))
     # The places of the elements are what the key picks of all places.
     total = product(node.type.shape)
     line = record(ops.Iota, (), ((total,), 0, INDEX))
     places = getitem(wrap(reshaped(line, node.type.shape)), key).node
-    stretched = _stretched(given, places)
+    stretched = _stretched(given, places.type.shape)
     count = product(places.type.shape)
     flat = (reshaped(node, (total,)), reshaped(places, (count, 1)), reshaped(stretched, (count,)))
     made = record(ops.Scatter, flat, ((0,), 0, combiner, ops.Outside.ERROR))
     return wrap(reshaped(made, node.type.shape))
 
 
-def _stretched(values: Node, places: Node) -> Node:
-    shape = places.type.shape
+class _Block(NamedTuple):
+    """Places that stand side by side along each axis: how many places of an axis stand before and
+    after them, in what shape values are given, and in what shape and which axes backwards they
+    stand there."""
+
+    before: Shape
+    after: Shape
+    given: Shape
+    shape: Shape
+    backwards: tuple[int, ...]
+
+
+def _block_of(node: Node, parts: Sequence[Part]) -> _Block | None:
+    """The block that slices and integers name, if it is one and certainly lies inside."""
+    before, after, backwards = list[Size](), list[Size](), list[int]()
+    axes = [part for part in parts if part.kind != "new"]
+    for axis, (part, size) in enumerate(zip(axes, node.type.shape, strict=True)):
+        if part.kind == "array" or abs(part.step) != 1:
+            return None
+        first = part.start if part.step > 0 else part.start - part.size + 1
+        rest = size - first - part.size
+        if part.step < 0:
+            backwards.append(axis)
+        if min(interval(first)[0], interval(rest)[0]) < 0 or isinstance(first, Dim):
+            return None
+        before.append(first)
+        after.append(rest)
+    given = [1 if part.kind == "new" else part.size for part in parts if part.kind != "place"]
+    shape = [part.size for part in axes]
+    return _Block(tuple(before), tuple(after), tuple(given), tuple(shape), tuple(backwards))
+
+
+def _set_in(node: Node, block: _Block, values: Node, combiner: ops.Combiner) -> Node:
+    """The node with values combined into a block: chosen place by place, which is a map."""
+    stretched, is_one = (
+        _stretched(values, block.given),
+        all([each == 1 for each in values.type.shape]),
+    )
+    if is_one and combiner is not ops.Combiner.MULTIPLY:
+        own = broadcast_node(reshaped(values, ()), node.type.shape)
+    else:  # a factor has no part in what is beside the block, or its derivative were NaN by that
+        own = _laid_out(stretched, block, node.type.shape)
+    if combiner is not ops.Combiner.SET:
+        own = record(_COMBINE[combiner], (node, own))
+    tests = _inside(node.type.shape, block)
+    return record(ops.Select, (reduce(_both, tests), own, node)) if tests else own
+
+
+def _laid_out(stretched: Node, block: _Block, shape: Shape) -> Node:
+    """Values where they belong, with zeros around them."""
+    own = reshaped(stretched, block.shape)
+    if block.backwards:
+        own = record(ops.Flip, (own,), (block.backwards,))
+    if shape == block.shape:
+        return own
+    nothing = Number(False if own.type.dtype is ir.boolean else 0, own.type.dtype)
+    return record(ops.Pad, (own,), (block.before, block.after, (0,) * len(shape), nothing))
+
+
+def _inside(shape: Shape, block: _Block) -> list[Node]:
+    """Whether each place of a shape lies behind where a block begins, and before where it ends, if
+    that is not true of all."""
+    found: list[Node] = []
+    for axis, (low, high) in enumerate(zip(block.before, block.after, strict=True)):
+        place = record(ops.Iota, (), (shape, axis, INDEX))
+        if low != 0:
+            found.append(record(ops.LessEqual, (number_like(low, place), place)))
+        if high != 0:
+            end = number_like(low + block.shape[axis], place)
+            found.append(record(ops.Less, (place, end)))
+    return found
+
+
+def _both(left: Node, right: Node) -> Node:
+    return record(ops.BitAnd, (left, right))
+
+
+def _stretched(values: Node, shape: Shape) -> Node:
     own = values.type.shape
     if len(own) > len(shape) and all([size == 1 for size in own[: len(own) - len(shape)]]):
         values = reshaped(values, own[len(own) - len(shape) :])
