@@ -148,14 +148,12 @@ def _block_of(node: Node, parts: Sequence[Part]) -> _Block | None:
 
 def _set_in(node: Node, block: _Block, values: Node, combiner: ops.Combiner) -> Node:
     """The node with values combined into a block: chosen place by place, which is a map."""
-    stretched, is_one = (
-        _stretched(values, block.given),
-        all([each == 1 for each in values.type.shape]),
-    )
+    own = _stretched(values, block.given)
+    is_one = all([size == 1 for size in values.type.shape])
     if is_one and combiner is not ops.Combiner.MULTIPLY:
         own = broadcast_node(reshaped(values, ()), node.type.shape)
     else:  # a factor has no part in what is beside the block, or its derivative were NaN by that
-        own = _laid_out(stretched, block, node.type.shape)
+        own = _laid_out(own, block, node.type.shape)
     if combiner is not ops.Combiner.SET:
         own = record(_COMBINE[combiner], (node, own))
     tests = _inside(node.type.shape, block)
