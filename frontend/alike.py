@@ -3,7 +3,9 @@
 Comes in: a recording for which nothing is compiled. Goes out: the plan of one that is equal but for
 numbers, with these in their place.
 Never: another program. A number that rules look for tells recordings apart, and so does any where
-there is a region or a called function, which may have made something of it.
+there is a region, a called function or an array, which may be the same number. That each number is
+an argument of the plan, known by its own array, says that nothing has been made of it: recordings
+become funcs op by op, and what is recognised in them has a region.
 """
 
 from __future__ import annotations
@@ -13,11 +15,11 @@ from typing import Any, NamedTuple
 from ..ir.dims import Dim
 from ..ir.func import Func
 from ..ir.payloads import Array, Number
+from ..ir.shared.cache import Cache
 from ..ir.tensor import Constant
 from ..passes.generalise.numbers import becomes_argument
 from ..runtime.device import Device
 from ..runtime.steps import Plan
-from .cache import Cache
 from .node import Called
 from .recording import Recording
 
@@ -48,9 +50,10 @@ def form_of(recording: Recording) -> Form | None:
     for entry in entries:
         if isinstance(entry, tuple):
             cls, _, attributes, type_, regions = entry
-            if cls is Called or regions:
+            is_array = cls is Constant and not isinstance(attributes[0], Number)
+            if cls is Called or regions or is_array:
                 return None
-            if cls is Constant and _may_be_another(attributes[0]):
+            if cls is Constant and becomes_argument(attributes[0]):
                 numbers.append(attributes[0].array)
                 kept.append((NUMBER, type_))
                 continue
@@ -77,7 +80,3 @@ def learn(recording: Recording, func: Func, plan: Plan) -> None:
     places = [None if isinstance(each, Dim) else at.get(id(each), -1) for each in plan.numbers]
     if sorted([each for each in places if each is not None]) == [*range(len(form.numbers))]:
         _KNOWN.put((plan.device, form.key), _Known(plan, tuple(places)))
-
-
-def _may_be_another(value: Any) -> bool:
-    return isinstance(value, Number) and becomes_argument(value)

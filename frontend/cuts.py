@@ -17,9 +17,9 @@ from collections import deque
 from itertools import count
 from typing import NamedTuple
 
+from ..ir.shared.cache import Cache
 from ..ir.tensor import Constant
 from ..runtime.device import Device
-from .cache import Cache
 from .node import Called, Node, Part
 from .prefixes import COMPILED, Place
 from .ready import Piece, Step, flags_of

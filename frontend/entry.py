@@ -16,13 +16,13 @@ from ..runtime.device import Device
 from ..runtime.steps import Beside, Plan
 from ..targets import dealt
 from .bundle import Kind, Maker, kind_of, maker
-from .cache import SIZES_AT_MOST
 from .dynamic import plain_types
 from .force import Pieces, run_plan
 from .function import Traced
 from .handle import wrap
 from .hidden import hidden_buffers
 from .node import leaf
+from .openings import SIZES_AT_MOST
 from .stages import run_stages
 
 Runner = Callable[[Pieces, Device], Any]

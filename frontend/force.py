@@ -125,7 +125,8 @@ def _compute(nodes: Sequence[Node], device: Device, recompute: bool, apart: bool
     rest = [node for node in nodes if node.buffer is None]
     if rest:
         piece = make(rest, device, recompute)
-        COMPILED.add(piece.step)
+        if piece.step.func is not None:
+            COMPILED.add(piece.step)
         _run_piece(piece, apart)
 
 

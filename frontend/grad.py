@@ -16,10 +16,10 @@ from typing import Any
 
 from ..ir import dtypes as ir
 from ..ir import tensor as ops
+from ..ir.shared.cache import Cache
 from ..passes.differentiate import Linearised, NotDifferentiable, linearise, transpose
 from ..passes.differentiate import jvp as differentiate_forward
 from ..passes.differentiate import vjp as differentiate_backward
-from .cache import Cache
 from .errors import ArgumentError, ShapeError, expect_functions, fail, refuse_derivative
 from .function import Traced, call
 from .functions.common import as_node, filled

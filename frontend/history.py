@@ -12,8 +12,8 @@ from typing import Any
 
 from ..ir.dtypes import INEXACT
 from ..ir.func import Func
+from ..ir.shared.cache import Cache
 from ..passes.differentiate import transpose, vjp
-from .cache import Cache
 from .functions.common import filled
 from .node import Called, Node, leaf, record_parts
 from .ready import Step

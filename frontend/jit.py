@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, update_wrapper
 from typing import Any
 
+from ..ir.shared.cache import Cache
 from ..runtime.device import Device, current_device
 from ..runtime.steps import Plan, plan
 from ..runtime.streams import INTERRUPTIBLE
@@ -19,7 +20,6 @@ from ..targets import Memory
 from .arguments import Arguments, Roles, Some, device_of
 from .bounds import Bounds
 from .bundle import kind_of
-from .cache import SIZES_AT_MOST, Cache
 from .caller import beginning
 from .direct import OTHER, Direct, Given, direct
 from .dynamic import Dynamic
@@ -33,7 +33,7 @@ from .handle import wrap
 from .hidden import hidden_nodes, hide
 from .leading import Opened
 from .node import Node
-from .openings import Openings
+from .openings import SIZES_AT_MOST, Openings
 from .quick import Quick
 from .stages import plan_stages
 from .surroundings import KEY_PARAMETER, current_surroundings, handed_on, unsurrounded, within
@@ -100,7 +100,7 @@ class Jitted:
         update_wrapper(self, function, updated=())
         self.function, self.roles, self._roles_of = function, roles(function), roles
         self.location = beginning(function)
-        self._entries: Cache[Any, Entry] = Cache(SIZES_AT_MOST)
+        self._entries: dict[Any, Entry] = {}
         self._openings: Openings[Entry] = Openings()
         self._is_plain = self.roles.dynamic is not None
         self._quick: Cache[Any, Route] = Cache(SIZES_AT_MOST)
@@ -208,10 +208,10 @@ class Jitted:
         """What is compiled for arguments of this kind, which is kept, or only traced, which is
         not."""
         kind = given.kind
-        entry = self._entries.get(kind)
+        entry = self._entries.get(kind) or self._openings.find(given)
         if entry is None:
             made = self._entry(given, args, kwargs)
-            entry = made if isinstance(made, Traced) else self._entries.put(kind, made)
+            entry = made if isinstance(made, Traced) else self._entries.setdefault(kind, made)
         return entry
 
     def _entry(
@@ -219,9 +219,6 @@ class Jitted:
     ) -> Entry | Traced:
         """What is compiled for arguments of a new kind; if it reads what keeps a history, only what
         was traced."""
-        found = self._openings.find(given)
-        if found is not None:
-            return found
         traced, opened = self._traced_open(given)
         sizes = given.open(opened) or {}
         if _are_recorded(traced.captures):
@@ -317,7 +314,8 @@ class Jitted:
 
     def _all_entries(self) -> Iterable[Entry]:
         """What is compiled, for one kind of arguments each, whichever way they came."""
-        known = (*self._entries.values(), *[each.entry for each in self._quick.values()])
+        entries = [*self._entries.values()]  # at once, whatever other threads do
+        known = (*entries, *[each.entry for each in self._quick.values()])
         return {id(each): each for each in known}.values()
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:

@@ -16,9 +16,9 @@ from ..ir.errors import IRError, Unmet
 from ..ir.func import Func
 from ..ir.locations import UNKNOWN, Location
 from ..ir.payloads import Number, PythonNumber
+from ..ir.shared.cache import Cache
 from ..ir.tensor import Constant
 from ..ir.types import Tensor as TensorType
-from .cache import Cache
 from .caller import user_line
 from .errors import ArgumentError, DeviceError, TracedValueError, fail
 from .symbolic import is_open

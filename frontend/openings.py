@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 from ..ir.dims import Symbol
+from ..ir.shared.cache import Cache
 from ..ir.types import Tensor as TensorType
 from .arguments import Arguments
 from .bundle import Kind
-from .cache import SIZES_AT_MOST, Cache
 from .leading import Opened, is_known_as
 
 
@@ -26,6 +26,8 @@ class Open(Protocol):
         ...
 
 
+SIZES_AT_MOST = 4096
+"""Of so many sizes is kept what was made for each."""
 Entry = TypeVar("Entry", bound=Open)
 Kinds = tuple[Any, ...]
 """Those of arguments, and behind them which device it is, as the quick way has them."""
@@ -84,7 +86,7 @@ class Openings(Generic[Entry]):
         return None
 
     def _sized(self, entry: Entry, numbers: Mapping[Symbol, int]) -> Entry:
-        """One and the same for equal sizes, whichever way led to it."""
+        """One and the same for equal sizes, whichever way led to it, as long as it is kept."""
         key = id(entry), *numbers.items()
         found = self._at.get(key)
         if found is None:

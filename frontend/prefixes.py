@@ -16,7 +16,7 @@ from .recording import GATHERING
 
 ENTRIES_AT_MOST = 1 << 16
 """How many entries all steps in the tree may have together, of some 2 KiB each; the oldest steps go
-first. Each number of Python's that is recorded makes another step."""
+first."""
 
 
 class Place:

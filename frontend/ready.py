@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ..ir.func import Func
+from ..ir.shared.cache import Cache
 from ..passes.differentiate import NotDifferentiable, linearise
 from ..runtime.device import Device
 from ..runtime.steps import Plan, plan
 from . import alike
-from .cache import Cache
 from .errors import refuse_derivative
 from .node import Node
 from .recording import GATHERING, Recording, func_of, gather
@@ -27,8 +27,8 @@ class Step(NamedTuple):
     """What has been compiled for recordings with this key.
 
     With `flags`, which say for each input whether it is tracked, the plan returns residuals after
-    the outputs, and `linear` is the linear function that takes them. Without `func` it is one for
-    what nobody differentiates, with numbers of its own.
+    the outputs, and `linear` is the linear function that takes them. One that only has numbers of
+    its own has no `func`, and is found for what nobody differentiates alone.
     """
 
     key: tuple[Any, ...]
@@ -66,7 +66,7 @@ def find(recording: Recording, device: Device, recompute: bool) -> Piece | None:
     key = device, recording.key, flags
     step = _STEPS.get(key)
     if step is None and not any([node.tracked for node in recording.outputs]):
-        step = _ALIKE.get(key) or _alike(recording, device)
+        step = _ALIKE.get(key) or _alike(recording, key)
     return None if step is None else _whole(recording, step)
 
 
@@ -83,13 +83,10 @@ def make(nodes: Sequence[Node], device: Device, recompute: bool) -> Piece:
     return _whole(recording, _STEPS.put((device, recording.key, flags), step))
 
 
-def _alike(recording: Recording, device: Device) -> Step | None:
+def _alike(recording: Recording, key: tuple[Device, Any, Flags]) -> Step | None:
     """The step of an equal recording but for its numbers, with those of this one."""
-    plan = alike.find(recording, device)
-    if plan is None:
-        return None
-    step = Step(recording.key, device, None, None, plan)
-    return _ALIKE.put((device, recording.key, None), step)
+    plan = alike.find(recording, key[0])
+    return None if plan is None else _ALIKE.put(key, Step(recording.key, key[0], None, None, plan))
 
 
 def _whole(recording: Recording, step: Step) -> Piece:

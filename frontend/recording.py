@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 from ..ir.builder import Builder
 from ..ir.func import Func, Return, Yield
+from ..ir.shared.cache import Cache
 from ..ir.tensor import Constant
 from ..ir.values import AnyValue, Block
 from ..passes.context import Context
 from ..passes.copying import inline
 from ..passes.forks import held_across_forks
 from ..passes.recognise import recognise
-from .cache import Cache
 from .node import Argument, Called, Leaf, Node, Part
 
 IsInput = Callable[[Node], bool]

@@ -13,8 +13,8 @@ from itertools import count
 from typing import Any
 
 from ..ir import tensor as ops
+from ..ir.shared.cache import Cache
 from ..passes.batch import batch
-from .cache import Cache
 from .errors import ArgumentError, AxisError, ShapeError, expect_functions, fail
 from .function import StandIn, call, of_leaves, trace
 from .functions.common import as_axis, as_node

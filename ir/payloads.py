@@ -14,6 +14,7 @@ import numpy as np
 
 from .dtypes import BITS, DType, Kind, f16, f32, f64
 from .errors import Unmet
+from .shared.cache import Cache
 from .shared.interned import Interned
 from .shared.rounding import odd_float, rounded
 
@@ -22,8 +23,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 _ACCEPTED: dict[Kind, Any] = {Kind.BOOL: bool, Kind.FLOAT: int | float, Kind.COMPLEX: PythonNumber}
 _INTERNED = Interned["Payload"](latest=0)
-_SPELLED = Interned["Number"]()
-_pack = Struct("<dd").pack
+_SPELLED: Cache[Any, "Number"] = Cache(4096)
+_pack = Struct("<dd").pack  # for Python calls -0.0 and 0.0 equal
 
 
 class Payload:
@@ -49,10 +50,9 @@ class Number(Payload):
     """A payload of rank 0."""
 
     def __new__(cls, value: PythonNumber, dtype: DType) -> Any:
-        # Python calls -0.0 and 0.0 equal.
         exact = _pack(value.real, value.imag) if isinstance(value, (float, complex)) else value
         key = (dtype, value.__class__, exact)
-        return _SPELLED.get(key) or _SPELLED.keep(key, payload(_stored(value, dtype), dtype))
+        return _SPELLED.get(key) or _SPELLED.put(key, payload(_stored(value, dtype), dtype))
 
     @cached_property
     def value(self) -> PythonNumber:

@@ -18,9 +18,9 @@ from ...ir import tensor as ops
 from ...ir.dims import DimError
 from ...ir.errors import Unmet
 from ...ir.printer import print_func
+from ...ir.shared.cache import Cache
 from ...ir.tile.written import KERNEL, bind, check_shapes, shape_of
 from ...ir.types import Tensor as TensorType
-from ..cache import Cache
 from ..custom import custom_vjp
 from ..errors import ArgumentError, ShapeError, expect_functions, fail
 from ..functions.common import as_node, refuse_dtype

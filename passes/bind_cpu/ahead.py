@@ -10,12 +10,12 @@ from math import prod
 from ...ir import loop, tile
 from ...ir.shared.lines import LINE
 from ...ir.values import AnyValue, Block
+from ..labels import level_name
 from .access import Access
 from .binding import Binding
 from .registers import Shape
 
-SECOND_PASS = "level1"
-"""What the loop is called in which rows pass a second time."""
+SECOND_PASS = level_name(1)
 SECOND_LEVEL = 2
 """Where what will pass next is wanted: the nearest cache has what passes now."""
 
@@ -45,7 +45,8 @@ def ask_below(binding: Binding, access: Access, op: tile.Load, rows: int) -> Non
     while memory has nothing to do; the first time it is memory that all wait for. The largest and
     the sum of 4096x768 numbers, down, take two Intel cores 0.70 ms instead of 0.84.
     """
-    if not rows or access.sides or access.width == 1 or not access.contiguous:
+    line = access.shape[-1] * op.view.dtype.storage.itemsize if access.shape else 0
+    if not rows or access.sides or line < LINE or not access.contiguous:
         return
     axis = _passing(op)
     if axis is None or not isinstance(op.view.owner, Block):

@@ -12,7 +12,7 @@ from ...ir.func import Func, Return
 from ...ir.values import AnyValue, Op, walk
 from ..copying import copy_ops
 from ..reads import reads
-from .rules import RULES, Parts, has_rule, is_complex, of_real
+from .rules import RULES, Parts, is_complex, is_known, of_real
 
 
 def complex_to_real(func: Func) -> Func:
@@ -48,7 +48,7 @@ def names_of_parts(func: Func, names: Sequence[str]) -> list[str]:
 
 def _has_rule(op: Op) -> bool:
     """Whether nothing in an op is complex, or there is a rule for it."""
-    known = op.terminator or has_rule(op)
+    known = op.terminator or is_known(op)
     return known or not any(map(_is_complex_op, walk([op])))
 
 

@@ -150,7 +150,7 @@ def _compared(op: Op, builder: Builder, operands: Sequence[Parts]) -> Parts:
     return of_real(builder.emit(both, real, imaginary))
 
 
-def has_rule(op: Op) -> bool:
+def is_known(op: Op) -> bool:
     """Whether there is a rule for an op: not where places take products, of both parts at once."""
     if isinstance(op, tensor.Scatter) and op.combiner is Combiner.MULTIPLY:
         return False

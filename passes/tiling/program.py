@@ -13,6 +13,7 @@ from ...ir import tile
 from ...ir.func import Yield
 from ...ir.types import INDEX
 from ...ir.values import AnyValue
+from ..labels import level_name
 from .emit import Emitter, Scope
 from .kernel import Kernel, Node, Output
 from .opening import place_name
@@ -45,7 +46,7 @@ class Program:
         loops = plan_loops(self.kernel)
         self._make_room(loops)
         for number, loop in enumerate(loops):
-            self._loop(loop, f"level{number}")
+            self._loop(loop, level_name(number))
         reduced = {*self.kernel.space.reduced}
         rest = [each for each in self.kernel.outputs if not reduced & {*each.node.axes}]
         self.emitter.emit(needed(self.kernel, [output.node for output in rest]))
@@ -211,18 +212,14 @@ class Program:
 
     def _scratch(self, node: Node) -> AnyValue:
         """Memory for the tiles of a node along the reduced axes."""
-        reduced = self.kernel.space.reduced
+        space, tiles = self.kernel.space, self.emitter.tiles
         shape = [
-            self.names.of(self.kernel.space.sizes[axis]) if axis in reduced else self._width(axis)
+            self.names.of(space.sizes[axis]) if axis in space.reduced else tiles[axis]
             for axis in node.axes
         ]
         scratch = self.emitter.sizes.builder.emit(tile.Scratch, shape=shape, dtype=node.value.dtype)
         scratch.name = "kept"
         return scratch
-
-    def _width(self, axis: int) -> int:
-        """How many places along a parallel axis a program has to keep something of."""
-        return self.emitter.tiles[axis]
 
     def _kept_at(self, node: Node) -> tuple[AnyValue, list[AnyValue]]:
         """The view in which a node's tile is kept, and where."""

@@ -26,7 +26,7 @@ Place = tuple[int, DType]
 
 
 def scatter_rows(func: Func, op: tensor.Scatter, choose: Chooser) -> Stages:
-    """Two stages, for a scatter whose `axes` are neighbours."""
+    """Two stages, or three, for a scatter whose `axes` are neighbours."""
     dtype = op.x.dtype
     check_indices(op)
     wide = dtype if op.combiner is Combiner.SET else dtype.accumulator

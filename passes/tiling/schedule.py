@@ -44,7 +44,7 @@ class KernelShape:
     `live`: how many tiles are needed at once. `costly`: there are functions such as exp, or
     divisions. `once`: all that is read is reduced in one run along the reduced axes, and not needed
     again. `search`: places of extremes are looked for. `single`: some read finds its elements one
-    by one, at a distance from each other or where indices say. `rank`: how many axes there are.
+    by one, at a distance from each other or where indices say. `rank`: how many axes a map has.
     """
 
     kind: str

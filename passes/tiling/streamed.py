@@ -16,6 +16,7 @@ from ...ir.func import Yield
 from ...ir.tensor.arg_reduce import ArgReduction
 from ...ir.types import INDEX
 from ...ir.values import AnyValue
+from ..labels import level_name
 from .columns import Stretch, plan_columns
 from .emit import Scope, nothing
 from .kernel import Node
@@ -50,7 +51,7 @@ class Streamed(Program):
             if carried or stretch.finished or stretch.kept or stretch.outputs:
                 self._columns(partial(self._stretch, stretch, carried))
             if number < len(loops):
-                self._pass(loops[number], read[number], f"level{number}")
+                self._pass(loops[number], read[number], level_name(number))
         return []
 
     def _open_block(self) -> None:
@@ -155,24 +156,6 @@ class Streamed(Program):
             return x
         builder = self.emitter.scopes[-1].builder
         return folded(builder, node.op, x, self._reduced_places(node))
-
-    def _width(self, axis: int) -> int:
-        return self.wide if axis == self.column else self.emitter.tiles[axis]
-
-    def _kept_at(self, node: Node) -> tuple[AnyValue, list[AnyValue]]:
-        """In scratch, columns are counted from the block's first."""
-        view, offsets = Program._kept_at(self, node)
-        if isinstance(view.op, tile.Scratch) and self.column in node.axes:
-            extents = [self.emitter.tiles[axis] for axis in node.axes]
-            reduced = self.kernel.space.reduced
-            sizes = [
-                self.emitter.sizes.scalar(self.kernel.space.sizes[axis])
-                if axis in reduced
-                else self.emitter.sizes.number(extent)
-                for axis, extent in zip(node.axes, extents, strict=True)
-            ]
-            view = self._part(view, sizes)
-        return view, offsets
 
     def _line(self, name: str | None, rows: int, dtype: DType) -> AnyValue:
         """Memory of some rows along the block."""

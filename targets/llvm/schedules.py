@@ -11,9 +11,7 @@ from ...passes.tiling import KernelShape, Schedule
 
 FEW = 6
 """Up to so many tiles at once, each may take four registers; else two. Functions such as exp are
-long enough to keep the units busy with one or two, and their code is compiled as many times. Maps
-with rows take one: long rows are as quick, and short ones are mostly what is not there: 300,000 of
-three bytes took 2.4 ms, and take 0.65."""
+long enough to keep the units busy with one or two, and their code is compiled as many times."""
 ROWS = 8
 """So many rows are summed at once where vectors run along another axis and the rows pass only once;
 else they pass one after the other, since several at once come out of a cache half as fast."""
@@ -132,7 +130,8 @@ def chooser(machine: Machine) -> Callable[[KernelShape], Schedule]:
 
 
 def _vectors(shape: KernelShape) -> int:
-    """How many registers a tile fills."""
+    """How many registers a tile fills. Of maps with rows it is one: long rows are as quick, and
+    short ones are mostly what is not there: 300,000 of three bytes took 2.4 ms, and take 0.65."""
     if shape.kind == "map" and (shape.costly or shape.rank > 1):
         return 1
     return 4 if shape.live <= FEW and not shape.costly else 2

@@ -10,6 +10,11 @@ import numpy as np
 import pytest
 
 import brimstone as bs
+from brimstone.frontend.handle import wrap
+from brimstone.frontend.node import record
+from brimstone.ir.dtypes import f64
+from brimstone.ir.payloads import payload
+from brimstone.ir.tensor import Constant
 from brimstone.runtime.steps import STATISTICS
 from kit.unprepared import nothing_is_prepared
 
@@ -96,6 +101,30 @@ def test_gradients_are_those_of_their_own_numbers() -> None:
     for number in (3.5, 4.5, 5.5):
         (start() * number + number).sum().item()  # the same without a derivative
         assert slope(number, True) == slope(number, False) == [number] * 7
+
+
+def test_what_has_no_func_is_no_piece_of_what_is_differentiated() -> None:
+    def long(x: Any) -> Any:
+        for _ in range(12):
+            x = bs.sin(x)
+        return x
+
+    x = np.linspace(0.5, 1, 7)
+    long(bs.asarray(x)).sync()
+    bs.exp(bs.asarray(x) * 3.5).sum().item()
+    bs.exp(long(bs.asarray(x)) * 5.5).sum().item()  # in pieces: the second differs in its number
+    pending, weight = long(bs.asarray(x)), bs.asarray(x).requires_grad_()
+    slope = bs.exp(weight * 5.5).sum().backward()[weight]
+    np.testing.assert_allclose(slope.numpy(), 5.5 * np.exp(5.5 * x), rtol=1e-13)
+    del pending
+
+
+def test_an_array_that_is_the_same_number() -> None:
+    """Which becomes one argument with it."""
+    x, values = bs.asarray(np.ones(7)), payload(np.full(7, 3.5), f64)
+    for number in (3.5, 4.5):
+        array = record(Constant, (), (values,))
+        assert (x * number + wrap(array)).tolist() == [number + 3.5] * 7
 
 
 def test_powers_are_those_of_their_own_numbers() -> None:

@@ -12,10 +12,9 @@ import pytest
 
 import brimstone as bs
 from brimstone.frontend import cuts, force
-from brimstone.frontend.cache import Cache
-from brimstone.frontend.prefixes import Prefixes
 from brimstone.frontend.ready import Piece
 from brimstone.frontend.recording import Recording, gather
+from brimstone.ir.shared.cache import Cache
 from brimstone.runtime.steps import STATISTICS
 from kit.unprepared import nothing_is_prepared
 
@@ -38,10 +37,8 @@ class Watch:
 def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
     """Nothing is compiled yet, and what is cut is counted."""
     nothing_is_prepared(monkeypatch)
-    watch, compiled = Watch(), Prefixes()
-    monkeypatch.setattr(cuts, "COMPILED", compiled)
+    watch = Watch()
     monkeypatch.setattr(cuts, "_TIMES", Cache[int, Any](4096))
-    monkeypatch.setattr(force, "COMPILED", compiled)
     monkeypatch.setattr(force, "cut", watch.cut)
     return watch
 

@@ -90,3 +90,19 @@ def test_of_many_sizes_the_latest_are_kept(monkeypatch: pytest.MonkeyPatch, quic
         np.testing.assert_allclose(made["more"][0].numpy(), rows(count, 3).numpy()[0])
     assert STATISTICS.compiled <= compiled + (not quick)
     assert max(len(step._quick), len(step._entries), len(step._openings._at)) == 8
+
+
+def test_what_was_compiled_stays_whatever_else_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (jit, openings):
+        monkeypatch.setattr(module, "SIZES_AT_MOST", 4)
+    traced: list[int] = []
+
+    @bs.jit(static=("by",))
+    def step(x: Any, by: int) -> Any:
+        traced.append(by)
+        return x * by
+
+    x = rows(3, 2)
+    for by in [*range(3, 20), *range(3, 20)]:
+        np.testing.assert_array_equal(step(x, by).numpy(), x.numpy() * np.float32(by))
+    assert traced == [*range(3, 20)]

@@ -10,8 +10,6 @@ from typing import Generic, TypeVar
 
 K = TypeVar("K")
 V = TypeVar("V")
-SIZES_AT_MOST = 4096
-"""Of so many sizes is kept what was made for each."""
 
 
 class Cache(Generic[K, V]):
