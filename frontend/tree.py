@@ -83,6 +83,7 @@ _LEAF_CLASSES: set[type] = set()
 """Classes that have been met and are no containers, so that many leaves are known at once."""
 _REMEMBERED: list[Any] = []
 _REMEMBERED_AT_MOST = 4096
+"""For so many classes, or kinds of trees, what was found or written is kept."""
 
 
 def remembered(function: F) -> F:

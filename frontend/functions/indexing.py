@@ -47,10 +47,13 @@ def getitem(x: Any, key: Any, /) -> Tensor:
     node = as_node(x, "index")
     if _is_mask(key):
         return wrap(masked(node, as_node(key, "index")))
-    parts = _parts(node, key)
-    if any([part.kind == "array" for part in parts]):
-        return wrap(_gathered(node, parts))
-    return wrap(_sliced(node, parts))
+    return wrap(picked(node, parts_of(node, key)))
+
+
+def picked(node: Node, parts: list[Part]) -> Node:
+    """What items that are told apart pick of a node."""
+    by_array = any([part.kind == "array" for part in parts])
+    return _gathered(node, parts) if by_array else _sliced(node, parts)
 
 
 def _is_mask(key: Any) -> bool:
@@ -62,7 +65,7 @@ def _is_mask(key: Any) -> bool:
     return isinstance(key, np.ndarray) and key.dtype == np.bool_
 
 
-def _parts(node: Node, key: Any) -> list[Part]:
+def parts_of(node: Node, key: Any) -> list[Part]:
     """What each item does, with `...` and what is left out spelled out."""
     items = list(key) if isinstance(key, tuple) else [key]
     items = [each for item in items for each in _unmasked(item)]

@@ -31,7 +31,7 @@ from .common import (
     refuse_lossy,
     to_common_dtype,
 )
-from .indexing import _is_mask, _parts, getitem
+from .indexing import _is_mask, getitem, parts_of, picked
 from .manipulation import reshaped
 from .masks import fits
 from .slices import Part
@@ -100,13 +100,14 @@ def _updated(tensor: Tensor, key: Any, values: Any, combiner: ops.Combiner) -> T
         refuse_dtype(f"at.{combiner.value}", node.type.dtype, _TAKEN[combiner], tensor)
     if _is_mask(key):
         return wrap(_masked(node, as_node(key, "at"), given, combiner))
-    block = _block_of(node, _parts(node, key))
+    parts = parts_of(node, key)
+    block = _block_of(node, parts)
     if block is not None:
         return wrap(_set_in(node, block, given, combiner))
     # The places of the elements are what the key picks of all places.
     total = product(node.type.shape)
     line = record(ops.Iota, (), ((total,), 0, INDEX))
-    places = getitem(wrap(reshaped(line, node.type.shape)), key).node
+    places = picked(reshaped(line, node.type.shape), parts)
     stretched = _stretched(given, places.type.shape)
     count = product(places.type.shape)
     flat = (reshaped(node, (total,)), reshaped(places, (count, 1)), reshaped(stretched, (count,)))
@@ -176,6 +177,8 @@ def _inside(shape: Shape, block: _Block) -> list[Node]:
     that is not true of all."""
     found: list[Node] = []
     for axis, (low, high) in enumerate(zip(block.before, block.after, strict=True)):
+        if low == 0 == high:
+            continue
         place = record(ops.Iota, (), (shape, axis, INDEX))
         if low != 0:
             found.append(record(ops.LessEqual, (number_like(low, place), place)))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
-_remove_dead: Callable[[Any, Hashable], None] = getattr(weakref, "_remove_dead_weakref")  # noqa: B009
+_remove_dead: Callable[[Any, Hashable], None] = getattr(weakref, "_remove_dead_weakref")  # noqa: B009 (checkers do not know it)
 """What `weakref` removes its own entries with: it looks whether one is dead and removes it at once,
 where another thread may put a new one in its place between two lines of Python."""
 LATEST = 4096

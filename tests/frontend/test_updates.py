@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import brimstone as bs
+from brimstone.frontend.functions import indexing
 from kit.mistakes import Mistake, check
 
 ARRAY = np.array([[0, 1, 2], [3, 4, 5]], np.float32)
@@ -125,3 +126,21 @@ MISTAKES = [
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_mistakes_are_explained(mistake: Mistake) -> None:
     check(mistake)
+
+
+def test_a_key_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a mask among other items is true must be computed, and places of the host go up."""
+    seen: list[Any] = []
+
+    def seen_part(node: Any, item: Any, axis: int) -> Any:
+        seen.append(item)
+        return part(node, item, axis)
+
+    part = indexing._part
+    monkeypatch.setattr(indexing, "_part", seen_part)
+    for key in (np.s_[[0, 1], 1], (np.array([True, False]), 2), np.s_[1, ::2], np.s_[1:, 0]):
+        seen.clear()
+        expected = ARRAY.copy()
+        expected[key] = 7
+        np.testing.assert_array_equal(x().at[key].set(7).numpy(), expected)
+        assert len(seen) == 2
