@@ -18,7 +18,7 @@ from ...ir.dims import Size
 from ..bounds import bound_size
 from ..errors import PlaceError, ShapeError, fail
 from ..handle import wrap
-from ..node import Node, record
+from ..node import Node, record, record_parts
 from .common import (
     as_node,
     as_size,
@@ -84,7 +84,8 @@ def first_true(flat: Node, count: Size, *, beyond: bool = False) -> Node:
     length = flat.type.shape[0]
     line = record(ops.Iota, (), ((length,), 0, INDEX))
     absent = number_like(length, line)
-    ranked = record(ops.Sort, (record(ops.Select, (flat, line, absent)),), (0, 1, False))
+    places = record(ops.Select, (flat, line, absent))
+    ranked = record_parts(ops.Sort, (record(ops.BitNot, (flat,)), places), (0, 1, False, None))[1]
     missing = not_negative(count - length) if beyond else 0
     if missing != 0:
         behind = broadcast_node(size_node(length), (missing,))

@@ -34,11 +34,14 @@ from .common import (
 )
 from .manipulation import part, reshaped
 from .masks import first_true, how_many
+from .search import occur_in, places_in
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
 
 INDEX = ir.i64
+FEW = 16
+"""Up to so many elements are sooner compared than searched."""
 
 
 class TopK(NamedTuple):
@@ -103,27 +106,7 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
             fail(DTypeError, "searchsorted", "the sorter is the places of x1 in order", sorter)
         places = reshaped(places, (*places.type.shape, 1))
         line = record(ops.Gather, (line, places), ((0,), 0, ops.Outside.ERROR))
-    # How many of the line come before: each value is compared with all of them.
-    shape = (*values.type.shape, line.type.shape[0])
-    left = broadcast_node(line, shape)
-    own = tuple(range(len(values.type.shape)))
-    right = record(ops.Broadcast, (values,), (shape, own))
-    before = _comes_before(left, right, strict=side == "left")
-    counted = record(ops.Cast, (before,), (INDEX,))
-    return wrap(record(ops.ReduceSum, (counted,), ((len(shape) - 1,),)))
-
-
-def _comes_before(left: Node, right: Node, strict: bool) -> Node:
-    """Whether left is sorted before right, where NaN comes after all numbers."""
-    test = record(ops.Less if strict else ops.LessEqual, (left, right))
-    if left.type.dtype not in ir.FLOATS:
-        return test
-    nans = [record(ops.IsNan, (node,)) for node in (left, right)]
-    either_number = (
-        record(ops.BitNot, (nans[0],)) if strict else filled(True, left.type.shape, ir.boolean)
-    )
-    of_nan = record(ops.BitAnd, (nans[1], either_number))
-    return record(ops.BitOr, (test, of_nan))
+    return wrap(places_in(line, values, strict=side == "left"))
 
 
 class UniqueAll(NamedTuple):
@@ -189,13 +172,29 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Tensor:
     """Whether each element of x1 occurs in x2."""
     left, right = to_common_dtype("isin", x1, x2)
     flat = reshaped(right, (product(right.type.shape),))
-    shape = (*left.type.shape, flat.type.shape[0])
-    own = tuple(range(len(left.type.shape)))
-    same = record(
-        ops.Equal, (record(ops.Broadcast, (left,), (shape, own)), broadcast_node(flat, shape))
-    )
-    found = record(ops.ReduceOr, (same,), ((len(shape) - 1,),))
+    found = _one_of(left, flat) if _is_short(flat) else _found_in(left, flat)
     return wrap(record(ops.BitNot, (found,)) if invert else found)
+
+
+def _is_short(line: Node) -> bool:
+    """Whether it is the quickest to compare values with all elements of a line."""
+    length = line.type.shape[0]
+    unordered = line.type.dtype not in ir.ORDERED
+    return unordered or (isinstance(length, int) and length <= FEW)
+
+
+def _one_of(values: Node, line: Node) -> Node:
+    """Whether each value is one of a line's elements, each of which it is compared with."""
+    shape = (*values.type.shape, line.type.shape[0])
+    spread = record(ops.Broadcast, (values,), (shape, tuple(range(len(shape) - 1))))
+    same = record(ops.Equal, (spread, broadcast_node(line, shape)))
+    return record(ops.ReduceOr, (same,), ((len(shape) - 1,),))
+
+
+def _found_in(values: Node, line: Node) -> Node:
+    """The same, where the line is sorted first."""
+    line = record(ops.Sort, (line,), (0, 1, False))
+    return occur_in(line, values)
 
 
 def _groups(name: str, x: Any) -> tuple[Node, Node, Node, Node]:
