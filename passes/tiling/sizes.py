@@ -6,17 +6,30 @@ Never: a symbol that nothing binds: a size such as n * m, of an axis that was me
 symbol of its own.
 """
 
+from __future__ import annotations
+
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...ir import tile
 from ...ir.attributes import Shape
 from ...ir.builder import Builder
-from ...ir.dims import MAX_SIZE, Atom, Dim, Size, Symbol, ceil_div, maximum, minimum, symbols
+from ...ir.dims import (
+    MAX_SIZE,
+    Atom,
+    Dim,
+    Monomial,
+    Size,
+    Symbol,
+    ceil_div,
+    maximum,
+    minimum,
+    symbols,
+)
 from ...ir.dtypes import DType, i64
 from ...ir.payloads import Number
 from ...ir.values import AnyValue
@@ -87,6 +100,24 @@ def _named(size: Dim, name: str) -> Symbol:
     return Symbol(name, max(size.low, 0), min(size.high, MAX_SIZE), max(size.multiple, 1))
 
 
+class _Merged(NamedTuple):
+    """An extent that is so many times as much as a product, as that of an axis that was merged."""
+
+    extent: Dim
+    times: int
+    atoms: Monomial
+
+
+def _without(atoms: Monomial, part: Monomial) -> Monomial | None:
+    """The factors of a product that are left if it is divided by others; None if it cannot be."""
+    rest = [*atoms]
+    for each in part:
+        if each not in rest:
+            return None
+        rest.remove(each)
+    return tuple(rest)
+
+
 @dataclass(slots=True)
 class Sizes:
     """Scalars of i64 at the beginning of the func, where `builder` stands."""
@@ -113,7 +144,7 @@ class Sizes:
         if isinstance(size, int) or any([size is each for x in self.params for each in x.shape]):
             return True
         if isinstance(size, Symbol):
-            return self._multiple(size) is not None
+            return self._apart((size,), 1)[0] is not None
         if not isinstance(size, Atom):
             return self._knows_terms(size) or self._beside(size) is not None
         divided = size.recipe[0] is ceil_div
@@ -121,7 +152,7 @@ class Sizes:
         return all(map(self.knows, parts))
 
     def _knows_terms(self, size: Dim) -> bool:
-        return all([self._has(atoms) or all(map(self.knows, atoms)) for atoms in size.terms])
+        return all([all(map(self.knows, self._apart(atoms)[1])) for atoms in size.terms])
 
     def _beside(self, size: Dim) -> tuple[Dim, Size] | None:
         """An extent, as that of an axis of joined parts, of which no array has the single ones, and
@@ -135,11 +166,6 @@ class Sizes:
                 return each, rest
         return None
 
-    def _has(self, atoms: tuple[Size, ...]) -> bool:
-        """Whether an array has the size that several are together, as where axes were merged."""
-        whole = prod(atoms)
-        return len(atoms) > 1 and any([whole is each for x in self.params for each in x.shape])
-
     def _extent(self, size: Size) -> AnyValue | None:
         for param, view in zip(self.params, self.views, strict=True):
             for axis, each in enumerate(param.shape):
@@ -149,19 +175,28 @@ class Sizes:
                     return extent
         return None
 
-    def _multiple(self, size: Symbol) -> tuple[Dim, int] | None:
-        """An extent that is so many times a size, as that of an axis that was merged is."""
+    def _apart(self, atoms: Monomial, least: int = 2) -> tuple[_Merged | None, Monomial]:
+        """What tells most of several sizes together, if at least so many, and the other ones."""
+        if len(atoms) < least:
+            return None, atoms
+        found = [(each, _without(atoms, each.atoms)) for each in self._merged()]
+        pairs = [(each, rest) for each, rest in found if rest is not None]
+        fewest = min(pairs, key=lambda pair: len(pair[1]), default=(None, atoms))
+        return fewest if len(atoms) - len(fewest[1]) >= least else (None, atoms)
+
+    def _merged(self) -> Iterator[_Merged]:
+        """The extents that are some times as much as a product of sizes."""
         for each in [each for param in self.params for each in param.shape]:
-            if isinstance(each, Dim) and not isinstance(each, Atom) and [*each.terms] == [(size,)]:
-                return each, each.terms[size,]
-        return None
+            if isinstance(each, Dim) and not isinstance(each, Atom) and len(each.terms) == 1:
+                ((atoms, times),) = each.terms.items()
+                yield _Merged(each, times, atoms)
 
     def _computed(self, size: Dim) -> AnyValue:
         if isinstance(size, Symbol):
-            merged = self._multiple(size)
+            merged, _ = self._apart((size,), 1)
             if merged is None:
                 raise Unnamed(f"no array has the size {size}")
-            return self._folded(tile.BinaryKind.DIVIDE, [self.scalar(each) for each in merged])
+            return self._share(merged)
         beside = None if isinstance(size, Atom) or self._knows_terms(size) else self._beside(size)
         if beside is not None:
             return self._folded(tile.BinaryKind.ADD, [self.scalar(each) for each in beside])
@@ -178,13 +213,24 @@ class Sizes:
             return self._folded(tile.BinaryKind.ADD, quotients)
         return self._folded(KINDS[function], [self.scalar(part) for part in size.parts])
 
-    def _product(self, by: int, atoms: tuple[Size, ...]) -> AnyValue:
-        if self._has(atoms) or prod(atoms) in self.known:
-            atoms = (prod(atoms),)
-        factors = [self.scalar(atom) for atom in atoms]
+    def _product(self, by: int, atoms: Monomial) -> AnyValue:
+        if prod(atoms) in self.known:
+            merged, rest = None, (prod(atoms),)
+        else:
+            merged, rest = self._apart(atoms)
+        factors = [self.scalar(each) for each in rest]
+        if merged is not None and by % merged.times == 0:
+            factors, by = [self.scalar(merged.extent), *factors], by // merged.times
+        elif merged is not None:
+            factors = [self._share(merged), *factors]
         if by != 1 or not factors:
             factors.append(self.number(by))
         return self._folded(tile.BinaryKind.MULTIPLY, factors)
+
+    def _share(self, merged: _Merged) -> AnyValue:
+        """What an extent is some times as much as."""
+        parts = [self.scalar(merged.extent), self.number(merged.times)]
+        return self._folded(tile.BinaryKind.DIVIDE, parts)
 
     def _folded(self, kind: tile.BinaryKind, values: list[AnyValue]) -> AnyValue:
         first, *others = values

@@ -57,22 +57,27 @@ def tile_contraction(func: Func, op: tensor.Contract, choose: Chooser) -> Stages
     """A contraction on the tile floor; `Refused` if it has no such form."""
     if op.left.dtype in COMPLEXES:
         raise Refused("complex numbers")
+    try:
+        return _at_once(func, op, choose)
+    except Refused:
+        if list(func.results) == [op.result]:
+            raise
+    return _followed(func, op, choose)
+
+
+def _at_once(func: Func, op: tensor.Contract, choose: Chooser) -> Stages:
+    """The product with what follows it."""
     extent = extent_of(op)
     vector = 1 in (extent.m, extent.n)
     if extent.k == 1 or (vector and not _rows_pass(op, extent)):
         made = tile_kernel(widened_product(func, op, func.name), choose)
         return replace(made, source=func)
+    schedule = choose(KernelShape("contract", op.left.dtype, extent.wide))
+    ending = ending_of(func, op, extent, schedule)
     try:
-        schedule = choose(KernelShape("contract", op.left.dtype, extent.wide))
-        ending = ending_of(func, op, extent, schedule)
-        try:
-            return _Plan(func, op, choose, schedule, ending).made()
-        except Unnamed:  # a size that only copies of operands have, of which both are parts
-            return _Plan(func, op, choose, schedule, ending, copies=True).made()
-    except Refused:
-        if list(func.results) == [op.result]:
-            raise
-    return _followed(func, op, choose)
+        return _Plan(func, op, choose, schedule, ending).made()
+    except Unnamed:  # a size that only copies of operands have, of which both are parts
+        return _Plan(func, op, choose, schedule, ending, copies=True).made()
 
 
 def _followed(func: Func, op: tensor.Contract, choose: Chooser) -> Stages:

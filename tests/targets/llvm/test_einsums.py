@@ -1,0 +1,64 @@
+"""Products along any axes, of merged axes too, have machine code and give what numpy does."""
+
+import random
+
+import numpy as np
+import pytest
+
+import brimstone as bs
+from brimstone.targets.llvm.machines import MODELS
+from kit.lowered import in_tiles
+
+AXES = "abcdefg"
+MACHINES = [MODELS[name] for name in ("avx2", "avx512")]
+
+
+def drawn(draws: random.Random) -> tuple[str, list[np.ndarray]]:
+    """A product of two tensors along axes that both have, in any order, and numbers for it."""
+    axes = draws.sample(AXES, len(AXES))
+    groups = [
+        axes[start : start + draws.choice(few)]
+        for start, few in ((0, (0, 0, 1, 2)), (2, (1, 1, 2)), (4, (0, 1, 2)), (6, (0, 1)))
+    ]
+    batch, summed, left, right = groups
+    sides = [[*batch, *summed, *left], [*batch, *summed, *right], [*batch, *left, *right]]
+    for side in sides:
+        draws.shuffle(side)
+    sizes = {axis: draws.choice([2, 3, 4, 5, 8, 16]) for axis in axes}
+    numbers = np.random.default_rng(draws.randrange(1 << 30))
+    given = [
+        numbers.standard_normal([sizes[axis] for axis in side], np.float32) for side in sides[:2]
+    ]
+    first, second, result = map("".join, sides)
+    return f"{first},{second}->{result}", given
+
+
+@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_product_along_any_axes(seed: int, turned: bool) -> None:
+    text, given = drawn(random.Random(seed))
+
+    def function(left: bs.Tensor, right: bs.Tensor) -> bs.Tensor:
+        made = bs.einsum(text, left * 2, right)
+        return made.T + 1 if turned and made.ndim == 2 else made
+
+    arrays = [bs.asarray(each) for each in given]
+    for machine in MACHINES:
+        assert not in_tiles(function, *arrays, machine=machine).refused
+    with bs.device("cpu"):
+        found = bs.jit(function)(*given).numpy()
+    expected = np.einsum(text, 2 * given[0], given[1])
+    expected = expected.T + 1 if turned and expected.ndim == 2 else expected
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("length", [997, 6000])
+def test_transforms_of_any_length(length: int) -> None:
+    """Their stages are products of merged axes, whose single sizes no array has."""
+    transform = bs.jit(bs.fft.rfft)
+    line = np.random.default_rng(0).standard_normal((3, length)).astype(np.float32)
+    with bs.device("cpu"):
+        assert "interpreted" not in {each.does for each in transform.explain(line).kernels}
+        found = transform(bs.asarray(line)).numpy()
+    expected = np.fft.rfft(line.astype(np.float64))
+    assert np.abs(found - expected).max() <= 3e-6 * np.abs(expected).max()
