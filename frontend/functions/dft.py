@@ -1,8 +1,8 @@
 """The discrete Fourier transform along the last axis, of any length, made of tensor ops alone.
 
-Comes in: complex nodes. Goes out: complex nodes, unscaled. A length splits into factors, one stage
-each (Cooley and Tukey): a small transform, which is a product with a matrix, then rotations. What
-has no small factor becomes a convolution of a length that has (Bluestein).
+Comes in: complex nodes. Goes out: complex nodes, unscaled. A length splits into as few factors as
+it can, one stage each (Cooley and Tukey): a small transform, which is a product with a matrix,
+then rotations. What has a large factor becomes a convolution of a length that has none (Bluestein).
 Never: a kernel of its own, so transforms are differentiated, batched and fused like other ops; nor
 angles rounded before their sine is taken: they are reduced as integers, and computed in f64.
 """
@@ -10,6 +10,7 @@ angles rounded before their sine is taken: they are reduced as integers, and com
 from __future__ import annotations
 
 from functools import cache
+from math import isqrt, prod
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,9 @@ from .common import cast_node, filled
 from .manipulation import part, permuted, reshaped
 from .products import contract
 
-# Stages of these lengths are fast and accurate; a prime length up to LARGEST is one stage, too.
-USUAL, LARGEST = 16, 64
+# Longer stages take more time than they save, and are less accurate; but a prime length up to
+# LARGEST is one stage, too.
+USUAL, LARGEST = 64, 128
 # More rotations than these are computed by the program instead of being carried along in it.
 MOST_CARRIED = 1 << 16
 
@@ -31,23 +33,31 @@ MOST_CARRIED = 1 << 16
 def transform(node: Node, inverse: bool) -> Node:
     """sum over j of x[j] * exp(∓2πi * j * k / n), for each k; + for the inverse."""
     length = node.type.shape[-1]
-    stage = stage_of(length)
-    if stage == length:
-        return _product(node, inverse)
-    if stage == 1:
+    stages = stages_of(length)
+    if not stages:
         return _convolved(node, inverse)
-    return _split(node, stage, length // stage, inverse)
+    if len(stages) == 1:
+        return _product(node, inverse)
+    return _split(node, stages[0], length // stages[0], inverse)
 
 
 @cache
-def stage_of(length: int) -> int:
-    """The length of the first stage: the length itself if it is short, 1 if none is suitable."""
+def stages_of(length: int) -> tuple[int, ...]:
+    """The lengths of the stages, the longest first: the fewest, with the least sum; none are
+    suitable if a factor is too large."""
     if length <= USUAL:
-        return length
-    usual = [each for each in range(2, USUAL + 1) if length % each == 0]
-    if usual:
-        return max(usual)
-    return next((each for each in range(USUAL + 1, LARGEST + 1) if length % each == 0), 1)
+        return (length,)
+    firsts = [each for each in range(2, LARGEST + 1) if length % each == 0 and _is_stage(each)]
+    found = [(first, *stages_of(length // first)) for first in firsts if first < length]
+    whole = [tuple(sorted(each, reverse=True)) for each in found if prod(each) == length]
+    if length in firsts:
+        return (length,)
+    return min(whole, key=lambda stages: (len(stages), sum(stages)), default=())
+
+
+def _is_stage(length: int) -> bool:
+    """Whether a stage may be so long: longer than usual if it cannot be split."""
+    return length <= USUAL or all(length % each for each in range(2, isqrt(length) + 1))
 
 
 def _product(node: Node, inverse: bool) -> Node:
@@ -138,10 +148,20 @@ def _stretched(value: Any, shape: tuple[Any, ...]) -> Node:
 @cache
 def _chirps(length: int, inverse: bool, dtype: ir.DType) -> tuple[int, Any, Any]:
     """The length of the convolution; exp(∓πi * j²/n); the scaled spectrum of its conjugate."""
-    padded = 1 << (2 * length - 2).bit_length()
+    padded = _length_of_convolution(2 * length - 1)
     chirp = _unit(np.arange(length) ** 2 % (2 * length), 2 * length, inverse)
     line = np.zeros(padded, np.complex128)
     line[:length] = chirp.conj()
     line[padded - length + 1 :] = chirp.conj()[:0:-1]
     values = [chirp, np.fft.fft(line) / padded]
     return padded, *[payload(each.astype(dtype.storage), dtype) for each in values]
+
+
+def _length_of_convolution(least: int) -> int:
+    """The length from `least` on whose transforms take the least time."""
+    twice = 1 << (least - 1).bit_length()
+    threes = [3**each for each in range(least.bit_length())]
+    fives = [5**each for each in range(least.bit_length())]
+    odd = [three * five for three in threes for five in fives if three * five <= twice]
+    lengths = [each << (-(-least // each) - 1).bit_length() for each in odd]
+    return min(lengths, key=lambda each: each * sum([USUAL + stage for stage in stages_of(each)]))
