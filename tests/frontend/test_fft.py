@@ -11,7 +11,8 @@ from brimstone.frontend.functions import dft
 
 RNG = np.random.default_rng(11)
 LENGTHS = [
-    *range(1, 20), 27, 31, 32, 35, 49, 61, 64, 65, 67, 96, 101, 127, 128, 131, 134, 243, 997, 1000, 1024,
+    *range(1, 20), 27, 31, 32, 35, 49, 61, 64, 65, 67, 96, 101, 127, 128, 131, 134, 243, 997, 1000,
+    1024,
 ]  # fmt: skip
 NORMS = ["backward", "ortho", "forward"]
 REAL = ["rfft", "ihfft"]
