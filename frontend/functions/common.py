@@ -17,7 +17,7 @@ import numpy as np
 
 from ...ir import dtypes as ir
 from ...ir import tensor as ops
-from ...ir.dims import Dim, Size, maximum
+from ...ir.dims import Atom, Dim, Size, maximum
 from ...ir.errors import Unmet
 from ...ir.facts import Facts
 from ...ir.types import Tensor as TensorType
@@ -234,9 +234,10 @@ def size_node(size: Size) -> Node:
     """A size as an integer."""
     if isinstance(size, int):
         return constant(size, ir.i64)
-    if size.low >= 0:
+    if isinstance(size, Atom) or size.low > 1:
         return record(ops.Dim, (filled(False, (size,), ir.boolean),), (0,))
-    # Nothing has as many elements as what may be negative: it is put together.
+    # Nothing has as many elements as what may be negative, and who makes something that may have
+    # one has looked at the size: it is put together.
     total = constant(0, ir.i64)
     for factors, by in size.terms.items():
         term = constant(by, ir.i64)

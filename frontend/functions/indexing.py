@@ -196,18 +196,21 @@ def _gathered(node: Node, parts: list[Part]) -> Node:
     cut = _cut(
         node, [part._replace(kind="array") if part.kind == "place" else part for part in axes]
     )
-    places = [
-        size_node(part.start) if part.node is None else part.node
-        for part in parts
-        if part.kind in ("array", "place")
-    ]
-    taken = tuple([at for at, part in enumerate(axes) if part.kind in ("array", "place")])
+    indices, taken = places_in_rows(parts)
+    found = record(ops.Gather, (cut, indices), (taken, 0, ops.Outside.ERROR))
+    return _arranged(found, parts, is_place, len(indices.type.shape) - 1)
+
+
+def places_in_rows(parts: list[Part]) -> tuple[Node, tuple[int, ...]]:
+    """What arrays and integers name together: the places along some axes, in a row each; which."""
+    named = [part for part in parts if part.kind in ("array", "place")]
+    places = [size_node(part.start) if part.node is None else part.node for part in named]
     together = broadcast_all("index", places)
     shape = together[0].type.shape
     columns = [reshaped(each, (*shape, 1)) for each in together]
-    indices = record(ops.Concat, tuple(columns), (len(shape),)) if len(columns) > 1 else columns[0]
-    found = record(ops.Gather, (cut, indices), (taken, 0, ops.Outside.ERROR))
-    return _arranged(found, parts, is_place, len(shape))
+    rows = record(ops.Concat, tuple(columns), (len(shape),)) if len(columns) > 1 else columns[0]
+    axes = [part for part in parts if part.kind != "new"]
+    return rows, tuple([axis for axis, part in enumerate(axes) if part in named])
 
 
 def _arranged(found: Node, parts: list[Part], is_place: list[bool], rank: int) -> Node:

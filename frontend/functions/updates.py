@@ -31,8 +31,8 @@ from .common import (
     refuse_lossy,
     to_common_dtype,
 )
-from .indexing import _is_mask, getitem, parts_of, picked
-from .manipulation import reshaped
+from .indexing import _is_mask, getitem, parts_of, picked, places_in_rows
+from .manipulation import permuted, reshaped
 from .masks import fits
 from .slices import Part
 
@@ -104,6 +104,8 @@ def _updated(tensor: Tensor, key: Any, values: Any, combiner: ops.Combiner) -> T
     block = _block_of(node, parts)
     if block is not None:
         return wrap(_set_in(node, block, given, combiner))
+    if _names_rows(node, parts):
+        return wrap(_set_rows(node, parts, given, combiner))
     # The places of the elements are what the key picks of all places.
     total = product(node.type.shape)
     line = record(ops.Iota, (), ((total,), 0, INDEX))
@@ -190,6 +192,34 @@ def _inside(shape: Shape, block: _Block) -> list[Node]:
 
 def _both(left: Node, right: Node) -> Node:
     return record(ops.BitAnd, (left, right))
+
+
+def _names_rows(node: Node, parts: Sequence[Part]) -> bool:
+    """Whether arrays and integers name places along axes side by side, and nothing else is cut."""
+    named = [axis for axis, part in enumerate(parts) if part.kind in ("array", "place")]
+    if not named or any([part.kind == "new" for part in parts]):
+        return False
+    return all(
+        [
+            part.kind in ("array", "place")
+            if named[0] <= axis <= named[-1]
+            else (part.kind, part.step) == ("slice", 1) and part.size == node.type.shape[axis]
+            for axis, part in enumerate(parts)
+        ]
+    )
+
+
+def _set_rows(node: Node, parts: list[Part], values: Node, combiner: ops.Combiner) -> Node:
+    """The node with values combined into what lies at places along some axes."""
+    indices, axes = places_in_rows(parts)
+    shape, places = node.type.shape, indices.type.shape[:-1]
+    first, end = axes[0], axes[-1] + 1
+    stretched = _stretched(values, (*shape[:first], *places, *shape[end:]))
+    before, named = range(first), range(first, first + len(places))
+    rest = range(named.stop, len(stretched.type.shape))
+    updates = permuted(stretched, (*named, *before, *rest))
+    options = (axes, 0, combiner, ops.Outside.ERROR)
+    return record(ops.Scatter, (node, indices, updates), options)
 
 
 def _stretched(values: Node, shape: Shape) -> Node:

@@ -119,7 +119,7 @@ MISTAKES = [
     Mistake(lambda: bs.asarray([1]).at[0].set(1.5), bs.DTypeError, "cast one of them"),
     Mistake(lambda: bs.asarray([1]).at[0].max(bs.ones(1)), bs.DTypeError, "a tensor of int64"),
     Mistake(lambda: x().at[0].set(1j), bs.DTypeError, "values of complex64"),
-    Mistake(lambda: x().at[bs.asarray([7])].add(1), bs.PlaceError, "index: index 7"),
+    Mistake(lambda: x().at[bs.asarray([7])].add(1), bs.PlaceError, "at: index 7"),
 ]
 
 
