@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from .choose import bytes_of, reading, repeated
 from .clusters import Cluster, Clusters
-from .cost import LAUNCH, MOST_ARRAYS, MOST_RECOMPUTED, count, effort
+from .cost import LAUNCH, MOST_ARRAYS, MOST_OPS, MOST_RECOMPUTED, count, effort
 from .graph import Kind, Node, Source
 from .legal import arranged
 from .refuse import Refuse
@@ -118,7 +118,14 @@ def _way(clusters: Clusters, source: Source, more: Container[Source] = ()) -> Ag
     if source.returned or source.pinned or own.alone or not readers:
         return None
     needs = _needs(clusters, source, more)
-    return None if needs is None else Again(source, readers, *needs)
+    way = None if needs is None else Again(source, readers, *needs)
+    return None if way is None or any([_is_large(each, way) for each in readers]) else way
+
+
+def _is_large(reader: Cluster, way: Again) -> bool:
+    """Whether a reader that computes a value would have too many ops, or too many arrays."""
+    arrays = {*reader.reads, *reader.writes, *way.inputs}.difference([way.source])
+    return len(reader.nodes) + len(way.nodes) > MOST_OPS or len(arrays) > MOST_ARRAYS
 
 
 def _readers(clusters: Clusters, source: Source) -> tuple[Cluster, ...]:
@@ -131,10 +138,8 @@ def _readers(clusters: Clusters, source: Source) -> tuple[Cluster, ...]:
 
 def _gain(clusters: Clusters, way: Again, free: Container[Source] = ()) -> float:
     """What is saved when readers compute a value, less what it costs; what is `free` costs nothing
-    to read. Nothing is saved where a reader would read too many arrays."""
+    to read."""
     paid = [each for each in way.inputs if each not in free]
-    if any(len({*each.reads, *each.writes, *way.inputs}) > MOST_ARRAYS for each in way.readers):
-        return 0.0
     saved = bytes_of(way.source)
     for reader in way.readers:
         saved += _reading(clusters, way.source, reader) - _cost(clusters, way, paid, reader)

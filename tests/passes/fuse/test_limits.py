@@ -2,13 +2,18 @@
 
 import pytest
 
+import brimstone as bs
 from brimstone.ir import tensor
 from brimstone.ir.dims import Symbol
 from brimstone.ir.dtypes import i64
-from brimstone.passes.fuse import Fused
+from brimstone.ir.func import Module
+from brimstone.passes.fuse import Fused, fuse
 from brimstone.passes.fuse.clusters import CIRCLE
 from brimstone.passes.fuse.cost import LAUNCH, MOST_ARRAYS, MOST_LEVELS, MOST_OPS, amount, effort
 from brimstone.passes.fuse.legal import LEVELS
+from brimstone.passes.generalise import generalise
+from brimstone.passes.manager import run_pipeline
+from brimstone.passes.pipelines import PREPARE
 from kit.fusing import checked, reasons
 from kit.recorder import Recorder
 
@@ -32,6 +37,23 @@ def test_a_kernel_has_so_many_ops_at_most() -> None:
     fused = checked(r.done(x))
     assert 2 <= len(fused.report.kernels) <= 4
     assert all(len(each.ops) <= MOST_OPS for each in fused.report.kernels)
+
+
+def test_what_is_computed_again_leaves_kernels_as_small() -> None:
+    """Each row is put into a table by a map over all of it, which the next one can do as well."""
+
+    def table(rows: list[bs.Tensor]) -> bs.Tensor:
+        made = bs.zeros((128, 50))
+        for number, row in enumerate(rows):
+            made = made.at[number, :20].set(row[:20])
+        return made
+
+    traced = bs.jit(table).lower([bs.zeros(50) for _ in range(128)])
+    func = generalise(traced.ir.main).func
+    run_pipeline(Module([func]), PREPARE)
+    for kernel in fuse(func).report.kernels:
+        assert len(kernel.reads) + len(kernel.writes) <= MOST_ARRAYS
+        assert len(kernel.ops) <= MOST_OPS
 
 
 @pytest.mark.parametrize(("count", "most"), [(MOST_LEVELS, 1), (MOST_LEVELS + 1, 2), (40, 10)])
