@@ -20,6 +20,7 @@ from ..ir.types import Tensor as TensorType
 from ..runtime.device import Device, current_device
 from .bundle import donate, peek
 from .caller import user_line
+from .capsules import host_array_of, is_array
 from .dtypes import DEFAULTS
 from .dynamic import Dynamic, OpenSizes
 from .errors import ArgumentError, fail
@@ -33,8 +34,6 @@ from .leading import Opened, is_known_as, leading_sizes
 from .node import Node, leaf, number_type, robbed
 from .pending import PENDING, readers_of
 from .tree import LEAF, flatten
-
-_ARRAYS = (np.ndarray, np.generic)
 
 
 class Static(Exact):
@@ -75,7 +74,7 @@ class Arguments:
             tuple(self.types),
             tuple([id(node.device or home) for node in self.nodes]),  # there is one of each
             tuple(self.numbers),
-            tuple([(place, Static(bare(self.leaves[place]))) for place in sorted(static)]),
+            tuple([(place, _read(bare(self.leaves[place]))) for place in sorted(static)]),
         )
 
     def leading(self) -> list[Opened]:
@@ -124,6 +123,18 @@ def device_of(nodes: Sequence[Node]) -> Device:
     return next((node.device for node in nodes if node.device is not None), current_device())
 
 
+def _read(value: Any) -> Static:
+    """What Python reads, as a part of a kind."""
+    made = Static(value)
+    try:
+        hash(made)
+    except TypeError as problem:
+        hint = "give a tuple instead of a list, a tensor instead of a table of numbers"
+        what = f"{value!r:.60} is read while it is traced, and may change later: {problem}"
+        fail(ArgumentError, "jit", what, hint=hint)
+    return made
+
+
 def bare(value: Any) -> Any:
     """A static argument itself."""
     return value.value if isinstance(value, Static) else value
@@ -137,13 +148,13 @@ def number_class(value: Any) -> type | None:
 
 def is_of_host(value: Any) -> bool:
     """Whether something goes into a function as a tensor, without being one: arrays, numbers."""
-    return value.__class__ in NUMBER_TYPES or isinstance(value, _ARRAYS)
+    return value.__class__ in NUMBER_TYPES or is_array(value)
 
 
 def from_host(value: Any, device: Device) -> tuple[TensorType, Any]:
     """A copy of an array or a number on a device: its type, and its buffer."""
     if value.__class__ not in NUMBER_TYPES:
-        return copied(value, device, "jit")
+        return copied(host_array_of(value, "jit"), device, "jit")
     dtype = DEFAULTS[value.__class__]
     try:
         return copied(np.asarray(value, dtype.dtype), device, "jit")

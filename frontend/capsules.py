@@ -1,4 +1,4 @@
-"""Arrays of bfloat16 as DLPack has them, for numpy, whose DLPack knows none.
+"""Arrays of other libraries, as numpy's; those of bfloat16, too, which numpy's DLPack has not.
 
 Comes in: another library's array, or a capsule of numpy's over words of 16 bits. Goes out: a numpy
 array over the same memory, or the capsule, whose elements are called bfloat16 now.
@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..ir.dtypes import bf16
+from .errors import ArgumentError, fail
+from .handle import Handle
 
 UNSIGNED, BFLOAT = 1, 4
 """DLPack's codes for kinds of elements."""
@@ -22,6 +24,23 @@ PLACES = {b"dltensor": 20, b"dltensor_versioned": 52}
 
 _is_valid = PYFUNCTYPE(c_int, py_object, c_char_p)(("PyCapsule_IsValid", pythonapi))
 _pointer = PYFUNCTYPE(c_void_p, py_object, c_char_p)(("PyCapsule_GetPointer", pythonapi))
+
+
+def is_array(value: Any) -> bool:
+    """Whether something is an array of numpy, or of another library, which offers it by DLPack."""
+    is_numpys = isinstance(value, np.ndarray | np.generic)
+    return is_numpys or (hasattr(value.__class__, "__dlpack__") and not isinstance(value, Handle))
+
+
+def host_array_of(value: Any, name: str) -> np.ndarray[Any, Any]:
+    """An array as numpy has it; complains of one that its library does not hand over."""
+    if isinstance(value, np.ndarray | np.generic):
+        return np.asarray(value)
+    try:
+        return foreign(value)
+    except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as problem:
+        what = f"{type(value).__module__}.{type(value).__qualname__}"
+        fail(ArgumentError, name, f"cannot read the memory of a {what}: {problem}")
 
 
 def imported(exporter: Any) -> np.ndarray[Any, Any]:

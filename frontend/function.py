@@ -11,14 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ..ir.dims import Symbol, substitute
 from ..ir.func import Func
 from ..ir.tensor import Constant
 from ..ir.types import Tensor as TensorType
 from ..runtime.device import Device
 from .bounds import declare, with_counts
+from .capsules import is_array
 from .dynamic import plain
 from .functions.common import NUMBER_TYPES, as_node
 from .handle import Handle, wrap
@@ -167,7 +166,7 @@ def as_tensors(tree: Any) -> Any:
 
 
 def _as_tensor(leaf: Any) -> Any:
-    is_number = leaf.__class__ in NUMBER_TYPES or isinstance(leaf, np.ndarray | np.generic)
+    is_number = leaf.__class__ in NUMBER_TYPES or is_array(leaf)
     return wrap(as_node(leaf, "asarray")) if is_number else leaf
 
 

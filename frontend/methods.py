@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..ir.dims import Dim
-from .errors import ShapeError, fail
+from .capsules import is_array
+from .errors import ArgumentError, ShapeError, fail
 from .functions import (
     activations,
     indexing,
@@ -34,13 +35,14 @@ from .functions.common import NUMBER_TYPES
 from .handle import Handle
 
 OPERANDS = (Handle, np.ndarray, np.generic, Dim, *NUMBER_TYPES)
+"""Beside arrays of other libraries."""
 
 
 def _operator(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """A function as an operator; what is no operand is left to the other side."""
 
     def forward(self: Any, other: Any) -> Any:
-        if not isinstance(other, OPERANDS):
+        if not isinstance(other, OPERANDS) and not is_array(other):
             return NotImplemented
         return function(self, other)
 
@@ -51,7 +53,7 @@ def _reflected(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]
     """A function as the operator of the right-hand side."""
 
     def backward(self: Any, other: Any) -> Any:
-        if not isinstance(other, OPERANDS):
+        if not isinstance(other, OPERANDS) and not is_array(other):
             return NotImplemented
         return function(other, self)
 
@@ -66,6 +68,22 @@ def _listing(function: Callable[..., Any]) -> Callable[..., Any]:
         if len(numbers) == 1 or options.keys() & {"shape", "axes"}:
             return function(self, *numbers, **options)
         return function(self, numbers, **options)
+
+    return method
+
+
+def _reduction(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A reduction as a method that numpy's function of the same name calls, with arguments that are
+    numpy's: `out`, and `ddof` for the correction."""
+
+    @wraps(function)
+    def method(self: Any, *numbers: Any, out: None = None, **options: Any) -> Any:
+        if out is not None:
+            fail(ArgumentError, function.__name__, "makes a tensor, and writes into no other", self)
+        if "ddof" in options:
+            options["correction"] = options.pop("ddof")
+            options = {name: value for name, value in options.items() if value is not None}
+        return function(self, *numbers, **options)
 
     return method
 
@@ -160,8 +178,8 @@ class Methods(Operators):
     isinf = logic.isinf
     isnan = logic.isnan
 
-    all = reductions.all
-    any = reductions.any
+    all = _reduction(reductions.all)
+    any = _reduction(reductions.any)
     argmax = reductions.argmax
     argmin = reductions.argmin
     count_nonzero = reductions.count_nonzero
@@ -170,13 +188,13 @@ class Methods(Operators):
     cumulative_prod = reductions.cumulative_prod
     cumulative_sum = reductions.cumulative_sum
     logsumexp = reductions.logsumexp
-    max = reductions.max
-    mean = reductions.mean
-    min = reductions.min
-    prod = reductions.prod
-    std = reductions.std
-    sum = reductions.sum
-    var = reductions.var
+    max = _reduction(reductions.max)
+    mean = _reduction(reductions.mean)
+    min = _reduction(reductions.min)
+    prod = _reduction(reductions.prod)
+    std = _reduction(reductions.std)
+    sum = _reduction(reductions.sum)
+    var = _reduction(reductions.var)
 
     chunk = manipulation.chunk
     expand = manipulation.expand

@@ -13,8 +13,6 @@ from numbers import Real
 from operator import index
 from typing import Any
 
-import numpy as np
-
 from ...ir import dtypes as ir
 from ...ir import tensor as ops
 from ...ir.dims import Atom, Dim, Size, maximum
@@ -24,6 +22,7 @@ from ...ir.types import Tensor as TensorType
 from ...runtime.device import Device, current_device
 from ..bounds import bound_size
 from ..caller import user_line
+from ..capsules import host_array_of, is_array
 from ..dtypes import DEFAULTS, OF_IR, DType, as_dtype, promoted
 from ..errors import ArgumentError, AxisError, DTypeError, ShapeError, fail
 from ..handle import Handle, wrap
@@ -44,10 +43,10 @@ def as_node(value: Any, name: str) -> Node:
         return value.node
     if value.__class__ in NUMBER_TYPES:
         return constant(value, DEFAULTS[value.__class__].ir)
-    if isinstance(value, np.ndarray | np.generic):
-        return upload(np.asarray(value), None, name)
     if isinstance(value, Dim):
         return size_node(value)
+    if is_array(value):
+        return upload(host_array_of(value, name), None, name)
     fail(
         DTypeError, name, f"expected a tensor or a number, got {type(value).__name__}", value,
         hint=getattr(value, "no_tensor_hint", "make a tensor of it with `bs.asarray`"),

@@ -18,7 +18,7 @@ from ...ir.types import Tensor as TensorType
 from ...runtime.device import Device, chosen_device, current_device, device_named
 from ..bounds import bound_size
 from ..caller import user_line
-from ..capsules import foreign
+from ..capsules import host_array_of
 from ..dtypes import DEFAULTS, OF_IR, as_dtype
 from ..errors import ArgumentError, DeviceError, DTypeError, ShapeError, fail
 from ..handle import Handle, wrap
@@ -100,7 +100,7 @@ def _host(obj: Any, dtype: ir.DType | None) -> Any:
     if isinstance(obj, np.ndarray | np.generic):
         return np.asarray(obj)
     if hasattr(obj, "__array__") or hasattr(obj, "__dlpack__"):
-        return foreign(obj)
+        return host_array_of(obj, "asarray")
     if isinstance(obj, list | tuple):
         obj = _with_values(obj)
     try:

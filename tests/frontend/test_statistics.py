@@ -151,3 +151,24 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
 def test_refusals(call: Callable[[], Any], kind: type[Exception], message: str) -> None:
     with pytest.raises(kind, match=message):
         call()
+
+
+NUMPYS = {
+    "all": np.all, "any": np.any, "max": np.max, "mean": np.mean, "min": np.min, "prod": np.prod,
+    "std": np.std, "sum": np.sum, "var": np.var,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NUMPYS)
+def test_numpys_functions_call_the_methods(name: str) -> None:
+    x = np.arange(1, 7, dtype=np.float32).reshape(2, 3)
+    function: Any = NUMPYS[name]
+    for options in ({}, {"axis": 1}, {"axis": 0, "keepdims": True}):
+        found = function(bs.asarray(x), **options)
+        assert isinstance(found, bs.Tensor)
+        np.testing.assert_allclose(found.numpy(), function(x, **options), rtol=1e-6)
+    if name in ("std", "var"):
+        found = function(bs.asarray(x), ddof=1)
+        np.testing.assert_allclose(found.numpy(), function(x, ddof=1), rtol=1e-6)
+    with pytest.raises(bs.ArgumentError, match="into no other"):
+        function(bs.asarray(x), out=np.zeros(()))

@@ -104,6 +104,32 @@ def test_a_parameter_there_is_a_leaf_that_learns() -> None:
     np.testing.assert_array_equal(bs.from_dlpack(theirs.grad).numpy(), expected.numpy())
 
 
+def test_functions_take_them_as_they_take_arrays_of_numpy() -> None:
+    theirs, ours = torch.asarray(NUMBERS), bs.asarray(NUMBERS)
+    np.testing.assert_array_equal(bs.sum(theirs, axis=0).numpy(), NUMBERS.sum(axis=0))
+    for made in (ours + theirs, theirs + ours, ours @ theirs.T - ours @ ours.T + 2 * theirs[:, :2]):
+        assert isinstance(made, bs.Tensor)
+    np.testing.assert_array_equal((ours - theirs).numpy(), 0 * NUMBERS)
+    np.testing.assert_array_equal((theirs @ ours.T).numpy(), NUMBERS @ NUMBERS.T)
+
+
+def test_compiled_functions_read_them_at_each_call() -> None:
+    traced: list[Any] = []
+
+    @bs.jit
+    def twice(x: Any, given: dict[str, Any]) -> Any:
+        traced.append(x)
+        return x * 2 + given["y"]
+
+    batch = torch.zeros(3)
+    for number in range(20):
+        batch.fill_(number)
+        assert twice(batch, {"y": batch}).tolist() == [3 * number] * 3
+    assert len(traced) == 1 and isinstance(traced[0], bs.Tensor)
+    with pytest.raises(bs.ArgumentError, match=r"torch\.Tensor.*detach"):
+        twice(torch.ones(3, requires_grad=True), {"y": batch})
+
+
 REFUSED = {
     "a parameter": (lambda: torch.ones(2, requires_grad=True), "detach"),
     "a lazy conjugate": (lambda: torch.ones(2, dtype=torch.complex64).conj(), "conjugate bit"),
