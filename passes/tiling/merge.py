@@ -27,7 +27,8 @@ def order_axes(kernel: Kernel) -> None:
     Those of the most axes decide: what is read once a row may run along any of them.
     """
     space, count = kernel.space, len(kernel.space.sizes)
-    if not space.reduced or any(len(each.node.axes) == count for each in kernel.outputs):
+    own = count if kernel.chunk is None else count - 1  # nothing lies along that of the chunks
+    if not space.reduced or any(len(each.node.axes) == own for each in kernel.outputs):
         return
     places = [node.access.at for node in kernel.nodes if node.access is not None]
     most = max([len(_axes(at)) for at in places], default=0)

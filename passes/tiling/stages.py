@@ -81,7 +81,7 @@ def _tiled(func: Func, choose: Chooser) -> Stages:
 def _cut(kernel: Kernel, length: int, plain: Stages, programs: Size, choose: Chooser) -> Stages:
     """In chunks, where the one kernel that it is has few programs."""
     func, reduced = kernel.func, kernel.space.sizes[kernel.space.reduced[0]]
-    split = _split(kernel, length, ceil_div(reduced, length), choose)
+    split = _split(kernel, length, choose)
     # Of fewer, one chunk would be the whole, and the other one next to nothing.
     few = Stages(func, (Choice(reduced, 2 * length, split, plain),))
     return Stages(func, (Choice(programs, MANY_PROGRAMS, plain, few),))
@@ -130,7 +130,7 @@ def _stage(kernel: Kernel, choose: Chooser, arrays: Sequence[int]) -> Stage:
         return build_stage(kernel, choose(shape_of(kernel)), arrays)
 
 
-def _split(kernel: Kernel, length: int, count: Size, choose: Chooser) -> Stages:
+def _split(kernel: Kernel, length: int, choose: Chooser) -> Stages:
     """Chunks of the reduced axis apart, and then together."""
     func, chunks = kernel.func, chunks_of(kernel.func)
     reads = range(len(func.arguments))
@@ -147,7 +147,7 @@ def _split(kernel: Kernel, length: int, count: Size, choose: Chooser) -> Stages:
     partial.func.name = f"{func.name}_parts"
     results = [writes[number] for number in combined_results(kernel)]
     combined = _stage(_prepared(read_kernel(combining)), choose, [*rooms, *used, *results])
-    known = {chunks: count}
+    known = {chunks: ceil_div(chunked.space.sizes[chunked.space.reduced[0]], length)}
     return Stages(
         func,
         tuple(_settled(stage, known) for stage in (partial, combined)),

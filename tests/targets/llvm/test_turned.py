@@ -45,3 +45,28 @@ def test_elements_are_dealt_out_and_taken_apart(dtype: str, short: int) -> None:
             parted = given.reshape(3, long, short).transpose(0, 2, 1)
             np.testing.assert_array_equal(deal(x).numpy(), dealt)
             np.testing.assert_array_equal(part(x).numpy(), parted)
+
+
+TOTALS = {"sum": np.sum, "max": np.max, "mean": np.mean, "count_nonzero": np.count_nonzero}
+
+
+@pytest.mark.parametrize("axes", [(1, 0), (2, 0, 1), (1, 2, 0)])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8"])
+@pytest.mark.parametrize("name", TOTALS)
+def test_a_total_beside_what_is_turned(name: str, dtype: str, axes: tuple[int, ...]) -> None:
+    """Its chunks are of the axis that was counted, and all of what is turned is written."""
+
+    def both(x: bs.Tensor) -> tuple[bs.Tensor, bs.Tensor]:
+        turned = bs.permute_dims(x, axes) * 2
+        return getattr(bs, name)(turned), turned
+
+    function = bs.jit(both)
+    for sizes in ((64, 33, 3), (64, 16, 5), (1000, 16, 1), (33, 64, 7), (17, 5, 40), (2, 300, 9)):
+        shape = sizes[: len(axes)]
+        x = np.random.default_rng(0).integers(-9, 9, shape).astype(dtype)
+        with bs.device("cpu"):
+            total, turned = function(bs.asarray(x))
+        expected = x.transpose(axes) * x.dtype.type(2)
+        np.testing.assert_array_equal(turned.numpy(), expected)
+        wide = expected.astype(np.float64 if expected.dtype.kind == "f" else np.int64)
+        np.testing.assert_allclose(total.numpy(), TOTALS[name](wide), rtol=1e-5)
