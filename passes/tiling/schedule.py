@@ -31,6 +31,8 @@ COSTLY = (
     tensor.Remainder,
 )
 """Ops of which the result is rather kept than computed again."""
+SEVERAL = 8
+"""How many other ops a costly one is, in instructions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ class KernelShape:
     divisions. `once`: all that is read is reduced in one run along the reduced axes, and not needed
     again. `search`: places of extremes are looked for. `single`: some read finds its elements one
     by one, at a distance from each other or where indices say. `rank`: how many axes a map has.
+    `work`: how much is done with each element, in ops, of which a costly one is several.
     """
 
     kind: str
@@ -58,6 +61,7 @@ class KernelShape:
     search: bool = False
     single: bool = False
     rank: int = 1
+    work: int = 0
 
 
 Schedule = Mapping[str, int]
@@ -126,6 +130,7 @@ def shape_of(kernel: Kernel) -> KernelShape:
         search=any(isinstance(node.op, ArgReduction) for node in kernel.nodes),
         single=any(_is_single(node.access, last) for node in wide if node.access is not None),
         rank=len(kernel.space.sizes),
+        work=sum([SEVERAL if isinstance(node.op, COSTLY) else 1 for node in wide]),
     )
 
 

@@ -42,6 +42,9 @@ COLUMNS = 8192
 DEALT = 4
 """At most so many elements a register are put together from several tensors in turn: on the way,
 each may be a part of a tile."""
+FEW_TURNED, MUCH_TURNED = 16, 128
+"""A tile that is turned has so few rows at least, and more if what is done with all of them is not
+so much: 64 rows of bytes that are divided took 9 s to compile."""
 FEW_LINES = 8
 """So many rows of a product or fewer pass by the other operand as it lies in memory."""
 ALONE = 1 << 16
@@ -120,13 +123,22 @@ def chooser(machine: Machine) -> Callable[[KernelShape], Schedule]:
         if shape.transposed:
             parts = DEALT * machine.registers
             exact = {"exact_n": parts} if machine.masked else {"exact_n": parts, "exact_m": parts}
-            return {"n": lanes, "m": lanes, **exact}
+            return {"n": lanes, "m": _rows_turned(shape, lanes), **exact}
         n = machine.vector_bytes // WORD if shape.single else lanes * _vectors(shape)
         if shape.kind == "rows":
             return {"n": n, **_rows(machine, shape)}
         return {"n": n}
 
     return choose
+
+
+def _rows_turned(shape: KernelShape, lanes: int) -> int:
+    """How many rows are turned at once: as many as their vectors have lanes, so that all vectors
+    are whole; but of bytes and words fewer, if much is done with each."""
+    rows = lanes
+    while rows > FEW_TURNED and rows * shape.work > MUCH_TURNED:
+        rows //= 2
+    return rows
 
 
 def _vectors(shape: KernelShape) -> int:

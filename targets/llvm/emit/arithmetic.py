@@ -2,10 +2,9 @@
 
 Comes in: ops on scalars or vectors. Goes out: instructions.
 Never: a fast-math flag, or an instruction whose result LLVM leaves open: what the hardware does for
-a division by zero or a shift past the width is chosen away.
+a shift past the width is chosen away.
 """
 
-import re
 from typing import Any
 
 from ....ir.dtypes import Kind, f64
@@ -15,59 +14,13 @@ from ....ir.types import INDEX
 from .. import types
 from ..writer import Printers, Writer, refuse
 from .addresses import is_part_of_address
+from .division import divide, number_in, remainder
 from .extremes import extreme
-from .forms import Form, Register, intrinsic, mask_of, plain, select, uniform
+from .forms import Form, Register, intrinsic, plain, select, uniform
 
 B = BinaryKind
 BOOL, SIGNED, UNSIGNED, FLOAT = Kind.BOOL, Kind.SIGNED, Kind.UNSIGNED, Kind.FLOAT
 INTEGERS = (SIGNED, UNSIGNED)
-
-
-_NUMBER = re.compile(r"(?:splat \(i\d+ (-?\d+)\))|(-?\d+)")
-
-
-def _number(operand: str) -> int | None:
-    """The number that an operand is in all lanes, if it is a constant."""
-    found = _NUMBER.fullmatch(operand)
-    return int(found[1] or found[2]) if found else None
-
-
-def _safe_divisor(writer: Writer, type_: Register, right: str) -> tuple[str, str, str]:
-    """Where the divisor is 0, where it is -1 (nowhere, if there is no sign), and 1 for those."""
-    one = uniform(type_, "1")
-    equal = f"icmp eq {types.text(type_)} {right}, "
-    zero = writer.temporary("by_zero", equal + uniform(type_, "0"))
-    if type_.dtype.kind is UNSIGNED:
-        return zero, "", writer.temporary("divisor", select(writer, type_, zero, one, right))
-    opposite = writer.temporary("by_minus_one", equal + uniform(type_, "-1"))
-    either = writer.temporary("trivial", f"or {mask_of(type_)} {zero}, {opposite}")
-    return zero, opposite, writer.temporary("divisor", select(writer, type_, either, one, right))
-
-
-def divide(writer: Writer, type_: Register, left: str, right: str) -> str:
-    """By 0 it is 0, and the least by -1 wraps; LLVM leaves both open."""
-    held, nothing = types.text(type_), uniform(type_, "0")
-    if _number(right) not in (None, 0, -1):
-        return f"{_signed(type_, 'div')} {held} {left}, {right}"
-    zero, opposite, divisor = _safe_divisor(writer, type_, right)
-    quotient = writer.temporary("quotient", f"{_signed(type_, 'div')} {held} {left}, {divisor}")
-    if opposite:
-        negated = writer.temporary("negated", f"sub {held} {nothing}, {left}")
-        quotient = writer.temporary("quotient", select(writer, type_, opposite, negated, quotient))
-    return select(writer, type_, zero, nothing, quotient)
-
-
-def remainder(writer: Writer, type_: Register, left: str, right: str) -> str:
-    """By 0 and by -1 it is 0, as it is by 1."""
-    divisor = right
-    if _number(right) in (None, 0, -1):
-        *_, divisor = _safe_divisor(writer, type_, right)
-    return f"{_signed(type_, 'rem')} {types.text(type_)} {left}, {divisor}"
-
-
-def _signed(type_: Register, operation: str) -> str:
-    """The operation of a dtype with a sign, or of one without."""
-    return ("u" if type_.dtype.kind is UNSIGNED else "s") + operation
 
 
 def shift(opcode: str) -> Form:
@@ -75,7 +28,7 @@ def shift(opcode: str) -> Form:
 
     def form(writer: Writer, type_: Register, left: str, right: str) -> str:
         held, width = types.text(type_), uniform(type_, str(type_.dtype.bits))
-        if _number(right) in range(type_.dtype.bits):
+        if number_in(right) in range(type_.dtype.bits):
             return f"{opcode} {held} {left}, {right}"
         inside = writer.temporary("inside", f"icmp ult {held} {right}, {width}")
         shifted = writer.temporary("shifted", f"{opcode} {held} {left}, {right}")
@@ -86,7 +39,7 @@ def shift(opcode: str) -> Form:
 
 def shift_signed(writer: Writer, type_: Register, left: str, right: str) -> str:
     """All sign bits past the width, as one place before it."""
-    if _number(right) in range(type_.dtype.bits):
+    if number_in(right) in range(type_.dtype.bits):
         return f"ashr {types.text(type_)} {left}, {right}"
     most = uniform(type_, str(type_.dtype.bits - 1))
     amount = writer.temporary("amount", intrinsic("umin")(writer, type_, right, most))
