@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 from ...ir import tensor
 from ...ir.attributes import Shape
-from ...ir.dtypes import DType
+from ...ir.dtypes import DType, f64
 from ...ir.tensor import transcendental
 from ...ir.tensor.arg_reduce import ArgReduction
 from .kernel import Access, Kernel, Node
 from .space import FIRST, Index, Refused
 
-COSTLY = (
+FUNCTIONS = (
     transcendental.Function,
     tensor.CubeRoot,
     tensor.Erf,
@@ -25,11 +25,11 @@ COSTLY = (
     tensor.LogGamma,
     tensor.Digamma,
     tensor.Arctan2,
-    tensor.Divide,
     tensor.Hypot,
     tensor.Power,
-    tensor.Remainder,
 )
+"""Ops that are much code, in wide floats even more."""
+COSTLY = (*FUNCTIONS, tensor.Divide, tensor.Remainder)
 """Ops of which the result is rather kept than computed again."""
 SEVERAL = 8
 """How many other ops a costly one is, in instructions."""
@@ -47,7 +47,8 @@ class KernelShape:
     divisions. `once`: all that is read is reduced in one run along the reduced axes, and not needed
     again. `search`: places of extremes are looked for. `single`: some read finds its elements one
     by one, at a distance from each other or where indices say. `rank`: how many axes a map has.
-    `work`: how much is done with each element, in ops, of which a costly one is several.
+    `work`: how much is done with each element, in ops, of which a costly one is several;
+    `functions`: how many of these are functions, of which one of f64 counts as four.
     """
 
     kind: str
@@ -62,6 +63,7 @@ class KernelShape:
     single: bool = False
     rank: int = 1
     work: int = 0
+    functions: int = 0
 
 
 Schedule = Mapping[str, int]
@@ -131,7 +133,12 @@ def shape_of(kernel: Kernel) -> KernelShape:
         single=any(_is_single(node.access, last) for node in wide if node.access is not None),
         rank=len(kernel.space.sizes),
         work=sum([SEVERAL if isinstance(node.op, COSTLY) else 1 for node in wide]),
+        functions=sum([_functions(node) for node in wide]),
     )
+
+
+def _functions(node: Node) -> int:
+    return 0 if not isinstance(node.op, FUNCTIONS) else 4 if node.value.dtype is f64 else 1
 
 
 def tiles_of(kernel: Kernel, schedule: Schedule) -> tuple[int, ...]:

@@ -45,6 +45,9 @@ each may be a part of a tile."""
 FEW_TURNED, MUCH_TURNED = 16, 128
 """A tile that is turned has so few rows at least, and more if what is done with all of them is not
 so much: 64 rows of bytes that are divided took 9 s to compile."""
+FUNCTIONS_TURNED = 16
+"""So many functions are computed of a tile that is turned, or it has two rows: each is written out,
+and three cosines of eight rows of f64 took 7 s to compile."""
 FEW_LINES = 8
 """So many rows of a product or fewer pass by the other operand as it lies in memory."""
 ALONE = 1 << 16
@@ -137,6 +140,8 @@ def _rows_turned(shape: KernelShape, lanes: int) -> int:
     are whole; but of bytes and words fewer, if much is done with each."""
     rows = lanes
     while rows > FEW_TURNED and rows * shape.work > MUCH_TURNED:
+        rows //= 2
+    while rows > 2 and rows * shape.functions > FUNCTIONS_TURNED:
         rows //= 2
     return rows
 

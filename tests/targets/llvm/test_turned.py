@@ -10,6 +10,7 @@ from brimstone.passes.fuse import fuse
 from brimstone.passes.tiling import tile
 from brimstone.targets.llvm.machines import CPU, MODELS
 from brimstone.targets.llvm.schedules import chooser
+from kit.lowered import in_tiles
 
 TURNED = """
 func @turned<n: 2..99999, m: 2..99999>(%x: tensor<[n, {first}, {last}], {dtype}>)
@@ -70,3 +71,14 @@ def test_a_total_beside_what_is_turned(name: str, dtype: str, axes: tuple[int, .
         np.testing.assert_array_equal(turned.numpy(), expected)
         wide = expected.astype(np.float64 if expected.dtype.kind == "f" else np.int64)
         np.testing.assert_allclose(total.numpy(), TOTALS[name](wide), rtol=1e-5)
+
+
+@pytest.mark.parametrize(("dtype", "rows"), [("float32", 4), ("float64", 2)])
+def test_functions_of_what_is_turned_are_written_out_for_few_rows(dtype: str, rows: int) -> None:
+    def function(x: bs.Tensor) -> bs.Tensor:
+        turned = bs.permute_dims(x, (1, 0))
+        return bs.sin(turned) * bs.cos(turned) + bs.tan(turned)
+
+    made = in_tiles(function, bs.zeros((130, 170), dtype=dtype), machine=MODELS["avx512"])
+    (name,) = made.kernels
+    assert made.module[name].attributes["tile"]["m"] == rows
