@@ -7,7 +7,7 @@ Never: a transformation; those work on the func.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from ..runtime.device import Device
 from .bounds import declare, with_counts
 from .capsules import is_array
 from .dynamic import plain
+from .errors import ArgumentError, fail
 from .functions.common import NUMBER_TYPES, as_node
 from .handle import Handle, wrap
 from .node import Called, Leaf, Node, number_type, record_parts
@@ -114,12 +115,22 @@ def trace(
         if current.unseen is not None and current.depth == 1:
             current.unseen.look_at_what_is_kept()
         places = [at for at, value in enumerate(leaves) if isinstance(value, Handle)]
+        _expect_trees(kind, leaves)
         static = [None if isinstance(value, Handle) else value for value in leaves]
         outputs = [leaves[at].node for at in places]
         check_alive(outputs)
         func, captures, stages = _finish(current, outputs, static)
     drawers = tuple(current.drawers)
     return Traced(func, captures, structure, tuple(places), tuple(static), stages, drawers)
+
+
+def _expect_trees(kind: str, leaves: Sequence[Any]) -> None:
+    """Refuse what holds tensors where nobody finds them: they would be of an ended trace."""
+    for each in leaves:
+        members = each if isinstance(each, set | frozenset) else ()
+        if isinstance(each, Iterator) or any([isinstance(member, Handle) for member in members]):
+            problem = f"the function returns a {type(each).__name__}, whose tensors nobody finds"
+            fail(ArgumentError, kind, problem, hint="return a list, a tuple or a dict of them")
 
 
 def _finish(

@@ -236,7 +236,8 @@ def _check_scalar(traced: Traced, has_aux: bool) -> None:
         fail(ArgumentError, "grad", "with has_aux the function returns a pair (loss, aux)")
     loss = traced.structure.children[0] if has_aux else traced.structure
     if loss.cls is not None or not results or 0 not in traced.places:
-        problem = f"the function returns {loss}, expected one float tensor"
+        kind = loss.cls and f"a {loss.cls.__name__} of {len(loss.children)}"
+        problem = f"the function returns {kind or 'no tensor'}, expected one float tensor"
         fail(ArgumentError, "grad", problem, hint="use has_aux=True to return more than the loss")
     type_ = results[0].type
     if type_.shape or type_.dtype not in ir.FLOATS:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..frontend.errors import ArgumentError, fail
 from ..frontend.functions.common import as_integer
+from ..frontend.tensor import Tensor
 
 
 def one_of(operation: str, name: str, value: Any, known: tuple[Any, ...]) -> Any:
@@ -39,6 +40,14 @@ def within(operation: str, name: str, value: float, low: float, high: float) -> 
     if not low <= value <= high:
         fail(ArgumentError, operation, f"{name} is within {low}..{high}, not {value!r}")
     return value
+
+
+def check_flags(operation: str, **flags: Any) -> None:
+    """Refuse a tensor where True or False belongs: it is a key, mostly."""
+    for name, flag in flags.items():
+        if isinstance(flag, Tensor):
+            problem = f"{name} is True or False, and a tensor was given"
+            fail(ArgumentError, operation, problem, flag, hint="give a key by name: `key=...`")
 
 
 def check_counts(operation: str, least: int = 0, /, **counts: Any) -> None:

@@ -71,6 +71,11 @@ class Learner:
     devices: Sequence[str | Device] = ()
 
     def __post_init__(self) -> None:
+        if isinstance(self.optimiser, type):
+            name = self.optimiser.__name__
+            hint = f"make one: `{name}(...)`"
+            problem = f"{name} is a class of optimisers, and no optimiser"
+            fail(ArgumentError, "Learner", problem, hint=hint)
         functions = [self.clip] if self.clip else []
         expect_functions("Learner", self.loss, self.targets, *functions)
         expect_functions("Learner", *self._measures.values())

@@ -29,6 +29,10 @@ def save(path: Any, tensors: Mapping[str, Any], metadata: Mapping[str, str] | No
     The file is written aside and takes the place of an older one when it is on the disk.
     """
     with About("safetensors.save", path) as about:
+        if not isinstance(tensors, Mapping):
+            kind = type(tensors).__name__
+            problem = f"tensors are given by their names, and a {kind} has none"
+            raise Refused(f"{problem}; of a model, give `model.state_dict()`")
         sources = {key: _source(key, tensor) for key, tensor in tensors.items()}
         order = sorted(sources, key=lambda key: (-_RANKS[sources[key].dtype], key))
         header = _header({key: sources[key] for key in order}, metadata)

@@ -13,6 +13,7 @@ from ...frontend.errors import ShapeError, fail
 from ...frontend.functions.creation import zeros
 from ...frontend.functions.manipulation import chunk, swapaxes
 from ...frontend.tensor import Tensor
+from ..arguments import check_flags
 from ..functions.common import sizes_of
 from ..functions.dropout import check_probability
 from ..functions.linear import linear
@@ -50,6 +51,7 @@ class MultiHeadAttention(Module):
     ) -> None:  # fmt: skip
         check_heads("MultiHeadAttention", embed_dim, num_heads)
         check_probability("MultiHeadAttention", dropout)
+        check_flags("MultiHeadAttention", bias=bias)
         self.embed_dim, self.num_heads, self.dropout = embed_dim, num_heads, float(dropout)
         self.kdim, self.vdim, self.batch_first = kdim or embed_dim, vdim or embed_dim, batch_first
         keys, draw = Keys(key), XavierUniform()

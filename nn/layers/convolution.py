@@ -13,6 +13,7 @@ from ...frontend.errors import ArgumentError, fail
 from ...frontend.functions.convolution import convolve
 from ...frontend.functions.padding import pad
 from ...frontend.tensor import Tensor
+from ..arguments import check_flags
 from ..functions.common import check_space
 from ..functions.steps import Steps
 from ..initialisers import Initialiser
@@ -42,6 +43,7 @@ class _Conv(Windowed):
         dtype: Any = None,
     ) -> None:  # fmt: skip
         name = type(self).__name__
+        check_flags(name, bias=bias)
         steps = Steps(name, self.space, kernel_size, stride, padding, dilation)
         self.padding_mode = padding_mode
         if padding_mode not in PADDING_MODES:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...frontend.tensor import Tensor
+from ..arguments import check_flags
 from ..functions.deformed import deform_conv2d
 from ..functions.steps import Steps
 from ..initialisers import Initialiser
@@ -30,6 +31,7 @@ class DeformConv2d(Windowed):
     ) -> None:  # fmt: skip
         steps = Steps("DeformConv2d", 2, kernel_size, stride, padding, dilation)
         shape = self.move(steps, out_channels, in_channels, groups)
+        check_flags("DeformConv2d", bias=bias)
         self.fill(shape, out_channels if bias else None, initialiser, key, dtype)
 
     def forward(self, x: Tensor, offset: Tensor, mask: Tensor | None = None) -> Tensor:

@@ -12,7 +12,7 @@ from typing import Any
 from ...frontend.errors import ArgumentError, fail
 from ...frontend.functions.creation import ones, zeros
 from ...frontend.tensor import Tensor
-from ..arguments import at_least, check_counts
+from ..arguments import at_least, check_counts, check_flags
 from ..functions.normalisation import layer_norm, rms_norm
 from ..module import Module
 
@@ -27,6 +27,7 @@ class LayerNorm(Module):
         self, normalized_shape: int | Sequence[int], eps: float = 1e-5,
         elementwise_affine: bool = True, bias: bool = True, *, dtype: Any = None,
     ) -> None:  # fmt: skip
+        check_flags("LayerNorm", bias=bias)
         self.normalized_shape, self.eps = _listed("LayerNorm", normalized_shape), eps
         at_least("LayerNorm", "eps", eps, 0)
         shape, affine = self.normalized_shape, elementwise_affine

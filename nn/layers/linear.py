@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, overload
 
+from ...frontend.errors import ArgumentError, fail
 from ...frontend.tensor import Tensor
-from ..arguments import check_counts
+from ..arguments import check_counts, check_flags
 from ..initialisers import Initialiser, Keys, inverse_root
 from ..module import Module
 
@@ -25,6 +26,7 @@ class Linear(Module):
         self, in_features: int, out_features: int, bias: bool = True, *,
         initialiser: Initialiser | None = None, key: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
+        check_flags("Linear", bias=bias)
         check_counts("Linear", in_features=in_features, out_features=out_features)
         default, keys = inverse_root(in_features), Keys(key)
         shape = (out_features, in_features)
@@ -53,6 +55,10 @@ class Sequential(Module):
 
     def __init__(self, *layers: Any) -> None:
         for place, layer in enumerate(layers):
+            if not callable(layer):
+                problem = f"layer {place} is a {type(layer).__name__}, which cannot be called"
+                hint = "give layers one by one: `Sequential(*layers)`"
+                fail(ArgumentError, "Sequential", problem, hint=hint)
             setattr(self, str(place), layer)
 
     def forward(self, x: Any) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 from ...frontend.functions.convolution import convolve_transposed
 from ...frontend.functions.space import each_axis
 from ...frontend.tensor import Tensor
+from ..arguments import check_flags
 from ..functions.common import check_space
 from ..functions.steps import Steps
 from ..initialisers import Initialiser
@@ -35,6 +36,7 @@ class _ConvTranspose(Windowed):
         dtype: Any = None,
     ) -> None:  # fmt: skip
         name = type(self).__name__
+        check_flags(name, bias=bias)
         steps = Steps(name, self.space, kernel_size, stride, padding, dilation)
         self.output_padding = each_axis(name, "output_padding", output_padding, self.space, least=0)
         shape = self.move(steps, in_channels, out_channels, groups)

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from ...frontend.errors import ShapeError, fail
 from ...frontend.functions.creation import zeros_like
 from ...frontend.tensor import Tensor
-from ..arguments import check_counts
+from ..arguments import check_counts, check_flags
 from ..functions.common import check_last
 from ..functions.linear import linear
 from ..initialisers import Keys
@@ -34,6 +34,7 @@ class _Cell(Module):
         key: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         name = type(self).__name__
+        check_flags(name, bias=bias)
         check_counts(name, 1, input_size=input_size, hidden_size=hidden_size)
         self.input_size, self.hidden_size = input_size, hidden_size
         sizes = (input_size, hidden_size, 0)

@@ -261,6 +261,10 @@ def same(x: bs.Tensor) -> bs.Tensor:
 
 MISTAKES: dict[str, tuple[type[Exception], str, Callable[[], Any]]] = {
     "not one": (ValueError, "expected one float", lambda: bs.grad(lambda x: x * 2)(array(3))),
+    "no tensor": (ValueError, "returns no tensor", lambda: bs.grad(lambda x: 3.0)(array(3))),
+    "two": (ValueError, "returns a tuple of 2", lambda: bs.grad(lambda x: (x[0], x))(array(3))),
+    "a set": (ValueError, "returns a set", lambda: bs.jit(lambda x: {x + 1})(array(3))),
+    "turns": (ValueError, "a generator", lambda: bs.jit(lambda x: (y for y in x))(array(3))),
     "integers": (TypeError, "tensor of floats", lambda: bs.grad(same)(bs.arange(3))),
     "no such": (ValueError, "argument 2", lambda: bs.grad(same, argnums=2)(array(3))),
     "tangent": (ValueError, "tangent", lambda: bs.jvp(same, (array(3),), (array(4),))),

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import brimstone as bs
-from brimstone import interop
+from brimstone import interop, nn
 from brimstone.frontend.dtypes import DType
 from brimstone.frontend.errors import ArgumentError, DTypeError, PlaceError
 from brimstone.interop.safetensors.header import DTYPES
@@ -281,3 +281,8 @@ def test_a_file_of_nothing(path: Path) -> None:
     interop.safetensors.save(path, {})
     assert interop.load(path) == {}
     assert json.loads(path.read_bytes()[8:]) == {}
+
+
+def test_a_model_is_no_table_of_names(path: Path) -> None:
+    with pytest.raises(bs.BrimstoneError, match=r"a Linear has none.*state_dict"):
+        interop.safetensors.save(path, nn.Linear(2, 2))  # pyright: ignore[reportArgumentType]

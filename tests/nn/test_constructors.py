@@ -4,6 +4,7 @@
 Each call that is wrong is refused by both: pyright complains where a comment here ignores nothing.
 """
 
+from collections.abc import Callable
 from typing import Any, assert_type
 
 import pytest
@@ -92,3 +93,28 @@ def test_what_they_do_not_take_is_refused() -> None:
         nn.ReLU(1.0)  # pyright: ignore[reportCallIssue]
     with pytest.raises(TypeError):
         Squared("mean", 2.0)  # pyright: ignore[reportCallIssue]
+
+
+WITH_BIAS: dict[str, Callable[..., nn.Module]] = {
+    "Linear": lambda *bias: nn.Linear(4, 2, *bias),
+    "LayerNorm": lambda *bias: nn.LayerNorm(4, 1e-5, True, *bias),
+    "Conv2d": lambda *bias: nn.Conv2d(4, 2, 3, 1, 0, 1, 1, *bias),
+    "ConvTranspose2d": lambda *bias: nn.ConvTranspose2d(4, 2, 3, 1, 0, 0, 1, *bias),
+    "DeformConv2d": lambda *bias: nn.DeformConv2d(4, 2, 3, 1, 0, 1, 1, *bias),
+    "GRUCell": lambda *bias: nn.GRUCell(4, 2, *bias),
+    "MultiHeadAttention": lambda *bias: nn.MultiHeadAttention(4, 2, 0.0, *bias),
+}
+
+
+@pytest.mark.parametrize("name", WITH_BIAS)
+def test_a_key_in_the_place_of_a_flag_is_told_of(name: str) -> None:
+    with pytest.raises(bs.ArgumentError, match=f"{name}: bias is True or False.*") as caught:
+        WITH_BIAS[name](bs.random.key(0))
+    assert "key=" in str(caught.value)
+    WITH_BIAS[name](False)
+
+
+@pytest.mark.parametrize("layers", [("relu",), ([nn.ReLU(), nn.ReLU()],), (nn.ReLU(), None)])
+def test_what_cannot_be_called_is_no_layer(layers: tuple[object, ...]) -> None:
+    with pytest.raises(bs.ArgumentError, match="which cannot be called"):
+        nn.Sequential(*layers)

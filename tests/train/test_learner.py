@@ -264,6 +264,7 @@ MISTAKES: dict[str, tuple[Any, str]] = {
     "precision": (lambda: learner(precision="f8"), "precision is one of"),
     "epochs": (lambda: learner().fit(model(), BATCHES, epochs=-1), "not negative"),
     "metric": (lambda: learner(metrics={"a": 3}), "expected a function"),
+    "a class": (lambda: train.Learner(lambda m, b: m(b[0]).sum(), train.SGD), "make one: `SGD"),
     "loss": (
         lambda: train.Learner(lambda m, b: m(b[0]), Momentum()).fit(model(), BATCHES),
         "one number, or that and the model's outputs",

@@ -183,3 +183,10 @@ def test_muon_takes_kernels_of_convolutions_as_matrices() -> None:
     flat = bs.asarray(kernel.reshape(2, 12))
     expected, _ = optimiser.update(flat, flat, optimiser.initial(flat))
     np.testing.assert_allclose(found.numpy().reshape(2, 12), expected.numpy(), rtol=1e-12)
+
+
+def test_the_state_of_another_optimiser_is_told_of() -> None:
+    model = bs.ones(3)
+    state = train.SGD(0.1, momentum=0.9).initial(model)
+    with pytest.raises(bs.ArgumentError, match=r"Adam.update: the state has no 'mean'"):
+        train.Adam(0.1).update(model, model, state)

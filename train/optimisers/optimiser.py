@@ -86,7 +86,12 @@ class Optimiser:
             wide = widened(parameter)
             slope = gradient.astype(wide.dtype)
             kept = _slots_at(operation, slots, place, structure)
-            made, kept = self.leaf(wide, -slope if self.maximize else slope, kept, now(wide.dtype))
+            slope = -slope if self.maximize else slope
+            try:
+                made, kept = self.leaf(wide, slope, kept, now(wide.dtype))
+            except KeyError as missing:
+                problem = f"the state has no {missing}: another optimiser made it"
+                fail(ArgumentError, operation, problem, hint="begin with that of `initial`")
             leaves[place] = made.astype(parameter.dtype)
             for name, value in kept.items():
                 slots[name][place] = value
