@@ -147,19 +147,34 @@ def in_order(builder: Builder, matrix: Matrix, rows: Any) -> Matrix:
     return Matrix(builder, emit(builder, "gather", matrix.value, indices, **named))
 
 
+BLOCK = 32
+"""So many columns are eliminated before what is right of them is changed, by one product."""
+
+
 def eliminated(x: Array) -> tuple[Array, Array]:
     """Gaussian elimination with exchanged rows, of a stack of matrices at once."""
     *stack, tall, wide = x.shape
     work: Array = np.array(x).reshape(prod(stack), tall, wide)
     rows: Array = np.tile(np.arange(tall, dtype=np.int64), (len(work), 1))
+    for start in range(0, min(tall, wide), BLOCK):
+        stop = min(start + BLOCK, tall, wide)
+        _eliminate_columns(work, rows, start, stop)
+        for row in range(start + 1, stop):
+            factors = work[:, row, None, start:row]
+            work[:, row, None, stop:] -= factors @ work[:, start:row, stop:]
+        work[:, stop:, stop:] -= work[:, stop:, start:stop] @ work[:, start:stop, stop:]
+    return work.reshape(x.shape), rows.reshape(*stack, tall)
+
+
+def _eliminate_columns(work: Array, rows: Array, start: int, stop: int) -> None:
+    """Choose the pivots of some columns, and change these as far as their last one."""
     each = np.arange(len(work))
-    for step in range(min(tall, wide)):
+    for step in range(start, stop):
         chosen = step + np.argmax(np.abs(work[:, step:, step]), axis=1)
         for array in (work, rows):
             array[each, chosen], array[:, step] = array[:, step].copy(), array[each, chosen]
         pivot = work[:, step, step, None]
         below = work[:, step + 1 :, step]
         work[:, step + 1 :, step] = np.where(pivot == 0, below, below / pivot)
-        outer = work[:, step + 1 :, step, None] * work[:, step, None, step + 1 :]
-        work[:, step + 1 :, step + 1 :] -= outer
-    return work.reshape(x.shape), rows.reshape(*stack, tall)
+        outer = work[:, step + 1 :, step, None] * work[:, step, None, step + 1 : stop]
+        work[:, step + 1 :, step + 1 : stop] -= outer

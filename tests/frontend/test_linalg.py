@@ -356,3 +356,20 @@ def test_gradients_at_dynamic_sizes(name: str) -> None:
 def test_an_outer_product_keeps_the_sign_of_zero() -> None:
     made = np.asarray(bs.linalg.outer(bs.asarray([-1.0, 2.0]), bs.asarray([0.0, -0.0])))
     assert np.signbit(made).tolist() == [[True, False], [False, True]]
+
+
+@pytest.mark.parametrize("shape", [(65, 65), (2, 40, 33), (31, 97), (1, 100), (100, 1)])
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_factors_of_matrices_that_are_eliminated_in_blocks(
+    dtype: str, shape: tuple[int, ...]
+) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal(shape) + (1j * rng.standard_normal(shape) if dtype[0] == "c" else 0)
+    rows, lower, upper = [each.numpy() for each in bs.linalg.lu(bs.asarray(x))]
+    np.testing.assert_allclose(rows @ lower @ upper, x, atol=1e-12)
+    assert np.abs(lower).max() <= 1 + 1e-15
+    if shape[-1] == shape[-2]:
+        sign, size = np.linalg.slogdet(x)
+        found = bs.linalg.slogdet(bs.asarray(x))
+        np.testing.assert_allclose(found.sign.numpy(), sign, rtol=1e-10)
+        np.testing.assert_allclose(found.logabsdet.numpy(), size, rtol=1e-10)
