@@ -21,6 +21,7 @@ from .arguments import Arguments, Roles, Some, device_of
 from .bounds import Bounds
 from .bundle import kind_of
 from .caller import beginning
+from .changing import Changing
 from .direct import OTHER, Direct, Given, direct
 from .dynamic import Dynamic
 from .entry import Entry, Runner, Sizes
@@ -107,6 +108,7 @@ class Jitted:
         self._direct: tuple[Direct, ...] = ()
         self._seen = Quick(self.roles)
         self._surrounded: dict[bool, Jitted] = {}
+        self._changing = Changing()
 
     def __get__(self, owner: Any, kind: Any = None) -> Any:
         """A compiled function may be a method, too."""
@@ -210,6 +212,7 @@ class Jitted:
         kind = given.kind
         entry = self._entries.get(kind) or self._openings.find(given)
         if entry is None:
+            self._changing.count(given, kind, self.function)
             made = self._entry(given, args, kwargs)
             entry = made if isinstance(made, Traced) else self._entries.setdefault(kind, made)
         return entry

@@ -1,0 +1,73 @@
+"""Values that Python reads and that change from call to call: a function is traced for each.
+
+Comes in: the kinds that a compiled function is traced for. Goes out: a warning, once for each kind
+of tensors, which names an argument that changes.
+Never: a value kept longer than until the next one.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from ..ir.shared.cache import Cache
+from .arguments import Arguments, Static
+from .caller import user_line
+from .paths import paths_of
+from .tree import Structure
+
+OFTEN = 32
+"""For so many values a function is traced before somebody hears of it."""
+KINDS = 64
+"""Of how many kinds of tensors that is counted."""
+
+
+class RetracedWarning(UserWarning):
+    """A function is traced again and again, as something that is no tensor changes."""
+
+
+class _Count:
+    """How often, and what there was at last beside the tensors."""
+
+    __slots__ = ("latest", "times")
+
+    def __init__(self, latest: Sequence[tuple[int, Any]]) -> None:
+        self.latest, self.times = latest, 0
+
+
+class Changing:
+    """How often a function was traced for other values beside tensors of one kind."""
+
+    __slots__ = ("_counts",)
+
+    def __init__(self) -> None:
+        self._counts: Cache[Any, _Count] = Cache(KINDS)
+
+    def count(self, given: Arguments, kind: tuple[Any, ...], function: Any) -> None:
+        """Once more; warn if that is often. What was said to be static may change."""
+        *tensors, every = kind
+        static = [(at, value) for at, value in every if not isinstance(given.leaves[at], Static)]
+        if not static:
+            return
+        counted = self._counts.put(tuple(tensors), _Count(static))
+        before, counted.latest = counted.latest, static
+        counted.times += 1
+        if counted.times == OFTEN:
+            pairs = zip(before, static, strict=True)
+            place, value = next(new for old, new in pairs if old != new)
+            name = getattr(function, "__qualname__", function)
+            what = _argument(given.structure, place)
+            text = (
+                f"{name} has been traced {OFTEN} times for tensors of one kind, as {what} changes, "
+                f"which is {value!r:.60} now: what is no tensor is read while a function is traced"
+                f"\n  hint: leave it out, or make a tensor of it"
+            )
+            file, line = next(iter(user_line()), ("", 1))
+            warnings.warn_explicit(text, RetracedWarning, file, line)
+
+
+def _argument(structure: Structure, place: int) -> str:
+    """A leaf of all arguments by name: those by place are numbered."""
+    group, _, path = paths_of(structure)[place].partition(".")
+    return f"argument {path}" if group == "0" else f"the argument {path}"
