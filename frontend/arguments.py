@@ -20,18 +20,19 @@ from ..ir.types import Tensor as TensorType
 from ..runtime.device import Device, current_device
 from .bundle import donate, peek
 from .caller import user_line
-from .capsules import host_array_of, is_array
 from .dtypes import DEFAULTS
 from .dynamic import Dynamic, OpenSizes
 from .errors import ArgumentError, fail
 from .exact import Exact
 from .force import force
+from .foreign import host_array_of, is_array
 from .function import StandIn
 from .functions.common import NUMBER_TYPES, copied
 from .handle import Handle
 from .lazy import is_lazy
 from .leading import Opened, is_known_as, leading_sizes
 from .node import Node, leaf, number_type, robbed
+from .paths import argument_at
 from .pending import PENDING, readers_of
 from .tree import LEAF, flatten
 
@@ -74,8 +75,19 @@ class Arguments:
             tuple(self.types),
             tuple([id(node.device or home) for node in self.nodes]),  # there is one of each
             tuple(self.numbers),
-            tuple([(place, _read(bare(self.leaves[place]))) for place in sorted(static)]),
+            tuple([(place, self._read(place)) for place in sorted(static)]),
         )
+
+    def _read(self, place: int) -> Static:
+        """What Python reads, as a part of a kind."""
+        made = Static(bare(self.leaves[place]))
+        try:
+            hash(made)
+        except TypeError as problem:
+            what = f"{argument_at(self.structure, place)} is read while the function is traced"
+            hint = "give what has a hash: a tuple, a frozenset, bytes; or make a tensor of it"
+            fail(ArgumentError, "jit", f"{what}, and may change later: {problem}", hint=hint)
+        return made
 
     def leading(self) -> list[Opened]:
         """For each node a symbol, if the size of its first axis may be another one."""
@@ -121,18 +133,6 @@ class Arguments:
 def device_of(nodes: Sequence[Node]) -> Device:
     """Where a function of these runs."""
     return next((node.device for node in nodes if node.device is not None), current_device())
-
-
-def _read(value: Any) -> Static:
-    """What Python reads, as a part of a kind."""
-    made = Static(value)
-    try:
-        hash(made)
-    except TypeError as problem:
-        hint = "give a tuple instead of a list, a tensor instead of a table of numbers"
-        what = f"{value!r:.60} is read while it is traced, and may change later: {problem}"
-        fail(ArgumentError, "jit", what, hint=hint)
-    return made
 
 
 def bare(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Arrays of other libraries, as numpy's; those of bfloat16, too, which numpy's DLPack has not.
+"""Arrays of bfloat16 as DLPack has them, for numpy, whose DLPack knows none.
 
 Comes in: another library's array, or a capsule of numpy's over words of 16 bits. Goes out: a numpy
 array over the same memory, or the capsule, whose elements are called bfloat16 now.
@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 
 from ..ir.dtypes import bf16
-from .errors import ArgumentError, fail
-from .handle import Handle
 
 UNSIGNED, BFLOAT = 1, 4
 """DLPack's codes for kinds of elements."""
@@ -26,23 +24,6 @@ _is_valid = PYFUNCTYPE(c_int, py_object, c_char_p)(("PyCapsule_IsValid", pythona
 _pointer = PYFUNCTYPE(c_void_p, py_object, c_char_p)(("PyCapsule_GetPointer", pythonapi))
 
 
-def is_array(value: Any) -> bool:
-    """Whether something is an array of numpy, or of another library, which offers it by DLPack."""
-    is_numpys = isinstance(value, np.ndarray | np.generic)
-    return is_numpys or (hasattr(value.__class__, "__dlpack__") and not isinstance(value, Handle))
-
-
-def host_array_of(value: Any, name: str) -> np.ndarray[Any, Any]:
-    """An array as numpy has it; complains of one that its library does not hand over."""
-    if isinstance(value, np.ndarray | np.generic):
-        return np.asarray(value)
-    try:
-        return foreign(value)
-    except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as problem:
-        what = f"{type(value).__module__}.{type(value).__qualname__}"
-        fail(ArgumentError, name, f"cannot read the memory of a {what}: {problem}")
-
-
 def imported(exporter: Any) -> np.ndarray[Any, Any]:
     """A numpy array over the memory of another library's."""
     try:
@@ -51,19 +32,6 @@ def imported(exporter: Any) -> np.ndarray[Any, Any]:
         try:
             return np.from_dlpack(_AsWords(exporter)).view(bf16.storage)
         except BufferError:
-            raise problem from None
-
-
-def foreign(obj: Any) -> np.ndarray[Any, Any]:
-    """Another library's array by numpy's protocol, or by DLPack where that has not its dtype."""
-    if not hasattr(obj, "__array__"):
-        return imported(obj)
-    try:
-        return np.asarray(obj)
-    except TypeError as problem:
-        try:
-            return imported(obj)
-        except (AttributeError, BufferError, RuntimeError, TypeError, ValueError):
             raise problem from None
 
 

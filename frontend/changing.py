@@ -14,8 +14,7 @@ from typing import Any
 from ..ir.shared.cache import Cache
 from .arguments import Arguments, Static
 from .caller import user_line
-from .paths import paths_of
-from .tree import Structure
+from .paths import argument_at
 
 OFTEN = 32
 """For so many values a function is traced before somebody hears of it."""
@@ -57,7 +56,7 @@ class Changing:
             pairs = zip(before, static, strict=True)
             place, value = next(new for old, new in pairs if old != new)
             name = getattr(function, "__qualname__", function)
-            what = _argument(given.structure, place)
+            what = argument_at(given.structure, place)
             text = (
                 f"{name} has been traced {OFTEN} times for tensors of one kind, as {what} changes, "
                 f"which is {value!r:.60} now: what is no tensor is read while a function is traced"
@@ -65,9 +64,3 @@ class Changing:
             )
             file, line = next(iter(user_line()), ("", 1))
             warnings.warn_explicit(text, RetracedWarning, file, line)
-
-
-def _argument(structure: Structure, place: int) -> str:
-    """A leaf of all arguments by name: those by place are numbered."""
-    group, _, path = paths_of(structure)[place].partition(".")
-    return f"argument {path}" if group == "0" else f"the argument {path}"

@@ -17,9 +17,9 @@ from ..ir.tensor import Constant
 from ..ir.types import Tensor as TensorType
 from ..runtime.device import Device
 from .bounds import declare, with_counts
-from .capsules import is_array
 from .dynamic import plain
 from .errors import ArgumentError, fail
+from .foreign import is_array
 from .functions.common import NUMBER_TYPES, as_node
 from .handle import Handle, wrap
 from .node import Called, Leaf, Node, number_type, record_parts

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from ..ir.dims import Dim
-from .capsules import is_array
 from .errors import ArgumentError, ShapeError, fail
+from .foreign import is_array
 from .functions import (
     activations,
     indexing,
@@ -72,20 +72,29 @@ def _listing(function: Callable[..., Any]) -> Callable[..., Any]:
     return method
 
 
-def _reduction(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A reduction as a method that numpy's function of the same name calls, with arguments that are
-    numpy's: `out`, and `ddof` for the correction."""
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _reduction(function: Callable[P, R], **named: str) -> Callable[P, R]:
+    """A reduction as a method that numpy's function of the same name calls, too: that hands over
+    `out` and `dtype`, which are None, and arguments that are `named` otherwise here."""
 
     @wraps(function)
-    def method(self: Any, *numbers: Any, out: None = None, **options: Any) -> Any:
+    def method(self: Any, *axis: Any, out: None = None, **options: Any) -> R:
+        name = function.__name__
         if out is not None:
-            fail(ArgumentError, function.__name__, "makes a tensor, and writes into no other", self)
-        if "ddof" in options:
-            options["correction"] = options.pop("ddof")
-            options = {name: value for name, value in options.items() if value is not None}
-        return function(self, *numbers, **options)
+            fail(ArgumentError, name, "makes a tensor, and writes into no other", self)
+        for theirs in named.keys() & options.keys():
+            if named[theirs] in options:
+                problem = f"{theirs} is the {named[theirs]}: give one of both"
+                fail(ArgumentError, name, problem, self)
+            options[named[theirs]] = options.pop(theirs)
+        if options.get("dtype", name) is None:
+            del options["dtype"]
+        return function(self, *axis, **options)  # pyright: ignore[reportCallIssue]
 
-    return method
+    return method  # pyright: ignore[reportReturnType]
 
 
 def matrix(tensor: Any, asked: str) -> Any:
@@ -192,9 +201,9 @@ class Methods(Operators):
     mean = _reduction(reductions.mean)
     min = _reduction(reductions.min)
     prod = _reduction(reductions.prod)
-    std = _reduction(reductions.std)
+    std = _reduction(reductions.std, ddof="correction")
     sum = _reduction(reductions.sum)
-    var = _reduction(reductions.var)
+    var = _reduction(reductions.var, ddof="correction")
 
     chunk = manipulation.chunk
     expand = manipulation.expand

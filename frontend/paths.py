@@ -29,6 +29,12 @@ def paths_of(structure: Structure) -> tuple[str, ...]:
     return tuple(_paths(structure, ""))
 
 
+def argument_at(structure: Structure, place: int) -> str:
+    """A leaf of all arguments, by place and by name, in words."""
+    group, _, path = paths_of(structure)[place].partition(".")
+    return f"argument {path}" if group == "0" else f"the argument {path}"
+
+
 @lru_cache(KEPT)
 def constants_of(structure: Structure) -> frozenset[int]:
     """The numbers of the leaves that are never differentiated, as their containers say."""

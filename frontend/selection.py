@@ -13,6 +13,7 @@ from typing import Any
 
 from ..ir import dtypes as ir
 from .errors import ArgumentError, DTypeError, fail
+from .foreign import host_array_of, is_foreign
 from .function import Traced, stand_in, trace
 from .functions.common import as_node
 from .handle import Handle, wrap
@@ -29,7 +30,8 @@ class Selection:
         self.single = isinstance(argnums, int)
         listed = range(len(args)) if argnums is None else _listed(argnums)
         self.argnums = tuple([self._place(each) for each in listed])
-        self.leaves, self.structure = flatten(self.chosen)
+        leaves, self.structure = flatten(self.chosen)
+        self.leaves = [host_array_of(each, name) if is_foreign(each) else each for each in leaves]
         constant = constants_of(self.structure)
         inexact = [at for at, leaf in enumerate(self.leaves) if _is_inexact(leaf)]
         self.places = [at for at in inexact if at not in constant]

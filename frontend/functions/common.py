@@ -22,9 +22,9 @@ from ...ir.types import Tensor as TensorType
 from ...runtime.device import Device, current_device
 from ..bounds import bound_size
 from ..caller import user_line
-from ..capsules import host_array_of, is_array
 from ..dtypes import DEFAULTS, OF_IR, DType, as_dtype, promoted
 from ..errors import ArgumentError, AxisError, DTypeError, ShapeError, fail
+from ..foreign import host_array_of, is_array
 from ..handle import Handle, wrap
 from ..node import Node, constant, leaf, number_type, record
 from ..shortage import out_of_memory
@@ -235,8 +235,8 @@ def size_node(size: Size) -> Node:
         return constant(size, ir.i64)
     if isinstance(size, Atom) or size.low > 1:
         return record(ops.Dim, (filled(False, (size,), ir.boolean),), (0,))
-    # Nothing has as many elements as what may be negative, and who makes something that may have
-    # one has looked at the size: it is put together.
+    # What may be negative is no tensor's size, and a tensor that may have one element or none would
+    # be made for the sizes that there are, for functions decide by that: it is put together.
     total = constant(0, ir.i64)
     for factors, by in size.terms.items():
         term = constant(by, ir.i64)

@@ -18,9 +18,9 @@ from ...ir.types import Tensor as TensorType
 from ...runtime.device import Device, chosen_device, current_device, device_named
 from ..bounds import bound_size
 from ..caller import user_line
-from ..capsules import host_array_of
 from ..dtypes import DEFAULTS, OF_IR, as_dtype
 from ..errors import ArgumentError, DeviceError, DTypeError, ShapeError, fail
+from ..foreign import host_array_of
 from ..handle import Handle, wrap
 from ..node import Node, constant, leaf, record
 from ..trace import apart

@@ -9,6 +9,7 @@ angles rounded before their sine is taken: they are reduced as integers, and com
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from math import isqrt, prod
 from typing import Any
@@ -26,6 +27,9 @@ from .products import contract
 # Longer stages take more time than they save, and are less accurate; but a prime length up to
 # LARGEST is one stage, too.
 USUAL, LARGEST = 64, 128
+STAGE = 32
+"""What a stage takes beside its length: three of 16 are as quick as two of 64, two of 32 quicker
+than three of 10."""
 # More rotations than these are computed by the program instead of being carried along in it.
 MOST_CARRIED = 1 << 16
 
@@ -43,21 +47,23 @@ def transform(node: Node, inverse: bool) -> Node:
 
 @cache
 def stages_of(length: int) -> tuple[int, ...]:
-    """The lengths of the stages, the longest first: the fewest, with the least sum; none are
-    suitable if a factor is too large."""
-    if length <= USUAL:
+    """The lengths of the stages, the longest first, that take the least time; none are suitable if
+    a factor is too large."""
+    if length <= USUAL or (length <= LARGEST and _is_prime(length)):
         return (length,)
-    firsts = [each for each in range(2, LARGEST + 1) if length % each == 0 and _is_stage(each)]
-    found = [(first, *stages_of(length // first)) for first in firsts if first < length]
+    firsts = [each for each in range(2, LARGEST + 1) if each <= USUAL or _is_prime(each)]
+    found = [(each, *stages_of(length // each)) for each in firsts if length % each == 0]
     whole = [tuple(sorted(each, reverse=True)) for each in found if prod(each) == length]
-    if length in firsts:
-        return (length,)
-    return min(whole, key=lambda stages: (len(stages), sum(stages)), default=())
+    return min(whole, key=lambda stages: (_time(stages), len(stages)), default=())
 
 
-def _is_stage(length: int) -> bool:
-    """Whether a stage may be so long: longer than usual if it cannot be split."""
-    return length <= USUAL or all(length % each for each in range(2, isqrt(length) + 1))
+def _time(stages: Sequence[int]) -> int:
+    """About how long stages take for each element; those of less than 24 are no quicker."""
+    return sum([STAGE + max(each, 24) for each in stages])
+
+
+def _is_prime(number: int) -> bool:
+    return all([number % each for each in range(2, isqrt(number) + 1)])
 
 
 def _product(node: Node, inverse: bool) -> Node:
@@ -164,4 +170,4 @@ def _length_of_convolution(least: int) -> int:
     fives = [5**each for each in range(least.bit_length())]
     odd = [three * five for three in threes for five in fives if three * five <= twice]
     lengths = [each << (-(-least // each) - 1).bit_length() for each in odd]
-    return min(lengths, key=lambda each: each * sum([USUAL + stage for stage in stages_of(each)]))
+    return min(lengths, key=lambda each: each * _time(stages_of(each)))

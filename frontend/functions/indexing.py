@@ -16,6 +16,7 @@ from ...ir import dtypes as ir
 from ...ir import tensor as ops
 from ...ir.dims import Dim, Size
 from ..errors import ArgumentError, DTypeError, PlaceError, ShapeError, fail
+from ..foreign import host_array_of, is_foreign
 from ..handle import Handle, wrap
 from ..node import Node, record
 from .common import (
@@ -45,6 +46,7 @@ INDEX = ir.i64
 def getitem(x: Any, key: Any, /) -> Tensor:
     """The elements of x at `key`."""
     node = as_node(x, "index")
+    key = host_array_of(key, "index") if is_foreign(key) else key
     if _is_mask(key):
         return wrap(masked(node, as_node(key, "index")))
     return wrap(picked(node, parts_of(node, key)))
@@ -91,6 +93,8 @@ def parts_of(node: Node, key: Any) -> list[Part]:
 
 def _unmasked(item: Any) -> list[Any]:
     """A mask among other items as the places where it is true; anything else as it is."""
+    if is_foreign(item):
+        item = host_array_of(item, "index")
     if isinstance(item, list):
         item = np.asarray(item)
         item = item.astype(np.int64) if item.size == 0 else item
@@ -192,7 +196,7 @@ def _cut(node: Node, axes: list[Part]) -> Node:
 def _gathered(node: Node, parts: list[Part]) -> Node:
     """Arrays of places, with integers taken for arrays too, as numpy does."""
     axes = [part for part in parts if part.kind != "new"]
-    is_place = [part.kind in ("array", "place") for part in parts]
+    is_place = [part.names_places for part in parts]
     cut = _cut(
         node, [part._replace(kind="array") if part.kind == "place" else part for part in axes]
     )
@@ -203,14 +207,14 @@ def _gathered(node: Node, parts: list[Part]) -> Node:
 
 def places_in_rows(parts: list[Part]) -> tuple[Node, tuple[int, ...]]:
     """What arrays and integers name together: the places along some axes, in a row each; which."""
-    named = [part for part in parts if part.kind in ("array", "place")]
+    named = [part for part in parts if part.names_places]
     places = [size_node(part.start) if part.node is None else part.node for part in named]
     together = broadcast_all("index", places)
     shape = together[0].type.shape
     columns = [reshaped(each, (*shape, 1)) for each in together]
     rows = record(ops.Concat, tuple(columns), (len(shape),)) if len(columns) > 1 else columns[0]
     axes = [part for part in parts if part.kind != "new"]
-    return rows, tuple([axis for axis, part in enumerate(axes) if part in named])
+    return rows, tuple([axis for axis, part in enumerate(axes) if part.names_places])
 
 
 def _arranged(found: Node, parts: list[Part], is_place: list[bool], rank: int) -> Node:

@@ -31,6 +31,11 @@ class Part(NamedTuple):
     step: int = 1
     node: Node | None = None
 
+    @property
+    def names_places(self) -> bool:
+        """Whether it names places, one or an array of them."""
+        return self.kind in ("array", "place")
+
 
 def slice_part(item: slice, size: Size, axis: int) -> Part:
     """A slice, cut off at the ends of the axis as Python cuts it."""

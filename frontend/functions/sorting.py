@@ -34,14 +34,12 @@ from .common import (
 )
 from .manipulation import part, reshaped
 from .masks import first_true, how_many
-from .search import occur_in, places_in
+from .search import are_few, occur_among, occur_in, places_in
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
 
 INDEX = ir.i64
-FEW = 16
-"""Up to so many elements are sooner compared than searched."""
 
 
 class TopK(NamedTuple):
@@ -172,29 +170,11 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Tensor:
     """Whether each element of x1 occurs in x2."""
     left, right = to_common_dtype("isin", x1, x2)
     flat = reshaped(right, (product(right.type.shape),))
-    found = _one_of(left, flat) if _is_short(flat) else _found_in(left, flat)
+    if are_few(flat, left) or flat.type.dtype not in ir.ORDERED:
+        found = occur_among(flat, left)
+    else:
+        found = occur_in(record(ops.Sort, (flat,), (0, 1, False)), left)
     return wrap(record(ops.BitNot, (found,)) if invert else found)
-
-
-def _is_short(line: Node) -> bool:
-    """Whether it is the quickest to compare values with all elements of a line."""
-    length = line.type.shape[0]
-    unordered = line.type.dtype not in ir.ORDERED
-    return unordered or (isinstance(length, int) and length <= FEW)
-
-
-def _one_of(values: Node, line: Node) -> Node:
-    """Whether each value is one of a line's elements, each of which it is compared with."""
-    shape = (*values.type.shape, line.type.shape[0])
-    spread = record(ops.Broadcast, (values,), (shape, tuple(range(len(shape) - 1))))
-    same = record(ops.Equal, (spread, broadcast_node(line, shape)))
-    return record(ops.ReduceOr, (same,), ((len(shape) - 1,),))
-
-
-def _found_in(values: Node, line: Node) -> Node:
-    """The same, where the line is sorted first."""
-    line = record(ops.Sort, (line,), (0, 1, False))
-    return occur_in(line, values)
 
 
 def _groups(name: str, x: Any) -> tuple[Node, Node, Node, Node]:

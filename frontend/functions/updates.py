@@ -18,6 +18,7 @@ from ...ir.dims import Dim, Size, interval
 from ...ir.payloads import Number
 from ..bounds import bound_size
 from ..errors import ShapeError, fail
+from ..foreign import host_array_of, is_foreign
 from ..handle import wrap
 from ..node import Node, record
 from .common import (
@@ -98,6 +99,7 @@ def _updated(tensor: Tensor, key: Any, values: Any, combiner: ops.Combiner) -> T
     given = cast_node(given, node.type.dtype)
     if node.type.dtype not in _TAKEN[combiner]:
         refuse_dtype(f"at.{combiner.value}", node.type.dtype, _TAKEN[combiner], tensor)
+    key = host_array_of(key, "at") if is_foreign(key) else key
     if _is_mask(key):
         return wrap(_masked(node, as_node(key, "at"), given, combiner))
     parts = parts_of(node, key)
@@ -196,12 +198,12 @@ def _both(left: Node, right: Node) -> Node:
 
 def _names_rows(node: Node, parts: Sequence[Part]) -> bool:
     """Whether arrays and integers name places along axes side by side, and nothing else is cut."""
-    named = [axis for axis, part in enumerate(parts) if part.kind in ("array", "place")]
+    named = [axis for axis, part in enumerate(parts) if part.names_places]
     if not named or any([part.kind == "new" for part in parts]):
         return False
     return all(
         [
-            part.kind in ("array", "place")
+            part.names_places
             if named[0] <= axis <= named[-1]
             else (part.kind, part.step) == ("slice", 1) and part.size == node.type.shape[axis]
             for axis, part in enumerate(parts)

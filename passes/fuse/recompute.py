@@ -118,8 +118,10 @@ def _way(clusters: Clusters, source: Source, more: Container[Source] = ()) -> Ag
     if source.returned or source.pinned or own.alone or not readers:
         return None
     needs = _needs(clusters, source, more)
-    way = None if needs is None else Again(source, readers, *needs)
-    return None if way is None or any([_is_large(each, way) for each in readers]) else way
+    if needs is None:
+        return None
+    way = Again(source, readers, *needs)
+    return None if any([_is_large(each, way) for each in readers]) else way
 
 
 def _is_large(reader: Cluster, way: Again) -> bool:

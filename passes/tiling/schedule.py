@@ -29,6 +29,8 @@ FUNCTIONS = (
     tensor.Power,
 )
 """Ops that are much code, in wide floats even more."""
+ROOTS = (tensor.SquareRoot, tensor.ReciprocalSquareRoot)
+"""And those of them that are an instruction or two."""
 COSTLY = (*FUNCTIONS, tensor.Divide, tensor.Remainder)
 """Ops of which the result is rather kept than computed again."""
 SEVERAL = 8
@@ -138,7 +140,9 @@ def shape_of(kernel: Kernel) -> KernelShape:
 
 
 def _functions(node: Node) -> int:
-    return 0 if not isinstance(node.op, FUNCTIONS) else 4 if node.value.dtype is f64 else 1
+    if not isinstance(node.op, FUNCTIONS) or isinstance(node.op, ROOTS):
+        return 0
+    return 4 if node.value.dtype is f64 else 1
 
 
 def tiles_of(kernel: Kernel, schedule: Schedule) -> tuple[int, ...]:

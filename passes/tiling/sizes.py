@@ -144,7 +144,7 @@ class Sizes:
         if isinstance(size, int) or any([size is each for x in self.params for each in x.shape]):
             return True
         if isinstance(size, Symbol):
-            return self._apart((size,), 1)[0] is not None
+            return self._multiple(size) is not None
         if not isinstance(size, Atom):
             return self._knows_terms(size) or self._beside(size) is not None
         divided = size.recipe[0] is ceil_div
@@ -152,7 +152,7 @@ class Sizes:
         return all(map(self.knows, parts))
 
     def _knows_terms(self, size: Dim) -> bool:
-        return all([all(map(self.knows, self._apart(atoms)[1])) for atoms in size.terms])
+        return all([self._told(atoms) is not None for atoms in size.terms])
 
     def _beside(self, size: Dim) -> tuple[Dim, Size] | None:
         """An extent, as that of an axis of joined parts, of which no array has the single ones, and
@@ -175,14 +175,18 @@ class Sizes:
                     return extent
         return None
 
-    def _apart(self, atoms: Monomial, least: int = 2) -> tuple[_Merged | None, Monomial]:
-        """What tells most of several sizes together, if at least so many, and the other ones."""
-        if len(atoms) < least:
-            return None, atoms
-        found = [(each, _without(atoms, each.atoms)) for each in self._merged()]
-        pairs = [(each, rest) for each, rest in found if rest is not None]
-        fewest = min(pairs, key=lambda pair: len(pair[1]), default=(None, atoms))
-        return fewest if len(atoms) - len(fewest[1]) >= least else (None, atoms)
+    def _told(self, atoms: Monomial) -> list[Atom | _Merged] | None:
+        """What tells the factors of a product, as few extents as can be; None if nothing does."""
+        for each in sorted(self._merged(), key=lambda each: -len(each.atoms)):
+            rest = _without(atoms, each.atoms) if len(each.atoms) > 1 else None
+            told = None if rest is None else self._told(rest)
+            if told is not None:
+                return [each, *told]
+        return [*atoms] if all(map(self.knows, atoms)) else None
+
+    def _multiple(self, symbol: Symbol) -> _Merged | None:
+        """An extent that is some times as much as a size."""
+        return next((each for each in self._merged() if each.atoms == (symbol,)), None)
 
     def _merged(self) -> Iterator[_Merged]:
         """The extents that are some times as much as a product of sizes."""
@@ -193,7 +197,7 @@ class Sizes:
 
     def _computed(self, size: Dim) -> AnyValue:
         if isinstance(size, Symbol):
-            merged, _ = self._apart((size,), 1)
+            merged = self._multiple(size)
             if merged is None:
                 raise Unnamed(f"no array has the size {size}")
             return self._share(merged)
@@ -215,14 +219,17 @@ class Sizes:
 
     def _product(self, by: int, atoms: Monomial) -> AnyValue:
         if prod(atoms) in self.known:
-            merged, rest = None, (prod(atoms),)
+            factors = [self.known[prod(atoms)]]
         else:
-            merged, rest = self._apart(atoms)
-        factors = [self.scalar(each) for each in rest]
-        if merged is not None and by % merged.times == 0:
-            factors, by = [self.scalar(merged.extent), *factors], by // merged.times
-        elif merged is not None:
-            factors = [self._share(merged), *factors]
+            factors = list[AnyValue]()
+            for each in self._told(atoms) or atoms:
+                if not isinstance(each, _Merged):
+                    factors.append(self.scalar(each))
+                elif by % each.times == 0:
+                    factors.append(self.scalar(each.extent))
+                    by //= each.times
+                else:
+                    factors.append(self._share(each))
         if by != 1 or not factors:
             factors.append(self.number(by))
         return self._folded(tile.BinaryKind.MULTIPLY, factors)

@@ -46,8 +46,8 @@ FEW_TURNED, MUCH_TURNED = 16, 128
 """A tile that is turned has so few rows at least, and more if what is done with all of them is not
 so much: 64 rows of bytes that are divided took 9 s to compile."""
 FUNCTIONS_TURNED = 16
-"""So many functions are computed of a tile that is turned, or it has two rows: each is written out,
-and three cosines of eight rows of f64 took 7 s to compile."""
+"""The rows of a tile that is turned times the functions of each are at most so many, unless it has
+two: all are written out, and three cosines of eight rows of f64 took 7 s to compile."""
 FEW_LINES = 8
 """So many rows of a product or fewer pass by the other operand as it lies in memory."""
 ALONE = 1 << 16

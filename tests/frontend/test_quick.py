@@ -184,7 +184,7 @@ def test_what_cannot_be_told_apart_is_refused_each_time() -> None:
     x = bs.ones(2).sync()
     assert step(x, "this").tolist() == [1, 1]
     for _ in range(2):
-        with pytest.raises(bs.ArgumentError, match="unhashable"):
+        with pytest.raises(bs.ArgumentError, match=r"argument 1 .*unhashable"):
             step(x, ["a", "list"])
 
 

@@ -1,9 +1,13 @@
 """Searches: what numpy finds, for all lengths, dtypes and sides, in code with open sizes too."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 import brimstone as bs
+from brimstone.frontend.functions.search import FEW
+from brimstone.ir import tensor as ops
 
 NAN = float("nan")
 LENGTHS = (0, 1, 2, 3, 4, 7, 8, 16, 17, 100, 1009)
@@ -34,12 +38,45 @@ def test_places_are_numpys(dtype: str, length: int, side: str) -> None:
 
 @pytest.mark.parametrize("side", SIDES)
 def test_one_function_serves_all_lengths(side: str) -> None:
-    search = bs.jit(lambda line, values: bs.searchsorted(line, values, side=side))
-    for length in (5, 300, 2, 1, 0, 64):
+    traced: list[int] = []
+
+    @bs.jit
+    def search(line: bs.Tensor, values: bs.Tensor) -> bs.Tensor:
+        traced.append(1)
+        return bs.searchsorted(line, values, side=side)
+
+    for length in (300, 9, 2, 64, 1009):
         line, values = lines("float32", length)
         expected = np.searchsorted(line, values, side=side)  # pyright: ignore[reportCallIssue, reportArgumentType]
         found = search(bs.asarray(line), bs.asarray(values))
         np.testing.assert_array_equal(found.numpy(), expected)
+    assert len(traced) == 1
+
+
+@pytest.mark.parametrize("jitted", [False, True])
+@pytest.mark.parametrize("least", [-1.0, 2.5, 9.0])
+def test_a_line_that_is_picked_may_be_empty(least: float, jitted: bool) -> None:
+    def function(line: bs.Tensor, values: bs.Tensor) -> tuple[bs.Tensor, bs.Tensor]:
+        picked = line[line > least]
+        return bs.searchsorted(picked, values), bs.isin(values, picked)
+
+    line, values = np.arange(6, dtype=np.float32), np.array([0, 3, 5, 7], np.float32)
+    function = bs.jit(function) if jitted else function
+    places, inside = function(bs.asarray(line), bs.asarray(values))
+    picked = line[line > least]
+    assert places.tolist() == np.searchsorted(picked, values).tolist()
+    assert inside.tolist() == np.isin(values, picked).tolist()
+
+
+@pytest.mark.parametrize("search", [bs.searchsorted, lambda line, x: bs.isin(x, line)])
+def test_many_values_are_not_compared_with_all_of_a_line(search: Callable[..., bs.Tensor]) -> None:
+    line, values = bs.zeros(1500), bs.zeros((30, 50))
+    assert line.size * values.size > FEW
+    recorded = bs.jit(search).lower(line, values).ir.main.walk()
+    assert max(op.result.type.rank for op in recorded if isinstance(op, ops.Broadcast)) <= 2
+    expected = np.searchsorted(np.sort(line.numpy()), values.numpy())
+    np.testing.assert_array_equal(bs.searchsorted(line, values).numpy(), expected)
+    assert bs.isin(values, line).all()
 
 
 def test_lines_side_by_side() -> None:

@@ -170,5 +170,7 @@ def test_numpys_functions_call_the_methods(name: str) -> None:
     if name in ("std", "var"):
         found = function(bs.asarray(x), ddof=1)
         np.testing.assert_allclose(found.numpy(), function(x, ddof=1), rtol=1e-6)
+        with pytest.raises(bs.ArgumentError, match="ddof is the correction"):
+            getattr(bs.asarray(x), name)(ddof=1, correction=0)
     with pytest.raises(bs.ArgumentError, match="into no other"):
         function(bs.asarray(x), out=np.zeros(()))

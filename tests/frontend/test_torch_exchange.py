@@ -130,6 +130,32 @@ def test_compiled_functions_read_them_at_each_call() -> None:
         twice(torch.ones(3, requires_grad=True), {"y": batch})
 
 
+@pytest.mark.parametrize("jitted", [False, True])
+def test_they_are_differentiated(jitted: bool) -> None:
+    theirs = torch.asarray([1.0, 2.0])
+    derive = bs.grad(lambda tree: (tree["w"] * tree["b"] ** 2).sum())
+    found = (bs.jit(derive) if jitted else derive)({"w": bs.ones(2), "b": theirs})
+    assert found["b"].tolist() == [2.0, 4.0] and found["w"].tolist() == [1.0, 4.0]
+    assert bs.grad(lambda x: (x**2).sum())(theirs).tolist() == [2.0, 4.0]
+
+
+@pytest.mark.parametrize("jitted", [False, True])
+def test_they_name_places(jitted: bool) -> None:
+    x, at = bs.arange(6), torch.asarray([4, 5])
+    functions = [
+        lambda x, at: x[at],
+        lambda x, at: x.reshape((2, 3))[:, at - 3],
+        lambda x, at: x.at[at].set(9),
+        lambda x, at: x.at[at].get(),
+    ]
+    for function in functions:
+        expected = function(x, bs.asarray(at.numpy())).numpy()
+        found = (bs.jit(function) if jitted else function)(x, at).numpy()
+        np.testing.assert_array_equal(found, expected)
+    mask = torch.asarray([True, False] * 3)
+    assert x[mask].tolist() == [0, 2, 4] and x.at[mask].set(7).tolist() == [7, 1, 7, 3, 7, 5]
+
+
 REFUSED = {
     "a parameter": (lambda: torch.ones(2, requires_grad=True), "detach"),
     "a lazy conjugate": (lambda: torch.ones(2, dtype=torch.complex64).conj(), "conjugate bit"),

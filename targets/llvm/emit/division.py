@@ -35,7 +35,8 @@ def divide(writer: Writer, type_: Register, left: str, right: str) -> str:
         return f"{_signed(type_, 'div')} {held} {left}, {right}"
     zero, opposite, divisor = _safe_divisor(writer, type_, right)
     if _is_held(type_):
-        whole = _to_integers(writer, type_, _quotient(writer, type_, left, divisor))
+        *_, ratio = _divided(writer, type_, left, divisor)
+        whole = _to_integers(writer, type_, ratio)
         quotient = writer.temporary("quotient", whole)
     else:
         made = f"{_signed(type_, 'div')} {held} {left}, {divisor}"
@@ -77,19 +78,19 @@ def _floats(type_: Register) -> Register:
     return with_dtype(type_, HOLDING[type_.dtype.bits])
 
 
-def _quotient(writer: Writer, type_: Register, left: str, right: str) -> str:
-    """What two integers divided are as floats."""
+def _divided(writer: Writer, type_: Register, left: str, right: str) -> tuple[str, str, str]:
+    """Two integers as floats, and the one divided by the other."""
     held = types.text(_floats(type_))
     dividend, divisor = [_to_floats(writer, type_, each) for each in (left, right)]
-    return writer.temporary("ratio", f"fdiv {held} {dividend}, {divisor}")
+    ratio = writer.temporary("ratio", f"fdiv {held} {dividend}, {divisor}")
+    return dividend, divisor, ratio
 
 
 def _rest(writer: Writer, type_: Register, left: str, right: str) -> str:
     """What is left of a dividend, as floats: no step of it rounds, but the quotient."""
     floats = _floats(type_)
     held = types.text(floats)
-    dividend, divisor = [_to_floats(writer, type_, each) for each in (left, right)]
-    ratio = writer.temporary("ratio", f"fdiv {held} {dividend}, {divisor}")
+    dividend, divisor, ratio = _divided(writer, type_, left, right)
     whole = writer.temporary("whole", intrinsic("trunc")(writer, floats, ratio))
     taken = writer.temporary("taken", f"fmul {held} {whole}, {divisor}")
     return writer.temporary("rest", f"fsub {held} {dividend}, {taken}")

@@ -38,10 +38,13 @@ def check(x: np.ndarray, y: np.ndarray) -> None:
     with bs.device("cpu"):
         found = bs.jit(both)(bs.asarray(left), bs.asarray(right))
         of_numbers = bs.jit(both)(bs.asarray(left), bs.asarray(right[0, -1]))
+        constant = int(right[0, -1])
+        of_constants = bs.jit(lambda x: both(x, constant))(bs.asarray(left))
     for mine, expected in zip(found, floored(left, right), strict=True):
         np.testing.assert_array_equal(mine.numpy(), expected)
-    for mine, expected in zip(of_numbers, floored(left, right[0, -1]), strict=True):
-        np.testing.assert_array_equal(mine.numpy(), expected)
+    for found_here in (of_numbers, of_constants):
+        for mine, expected in zip(found_here, floored(left, right[0, -1]), strict=True):
+            np.testing.assert_array_equal(mine.numpy(), expected)
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8"])
