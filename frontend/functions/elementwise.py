@@ -96,7 +96,7 @@ def _floored_remainder(left: Node, right: Node) -> Node:
     if left.type.dtype in ir.UNSIGNED:
         return rest
     shifted = record(ops.Add, (rest, right))
-    nonzero = record(ops.NotEqual, (rest, zero))
+    nonzero = record(ops.Less, (zero, record(ops.Absolute, (rest,))))  # which NaN is not
     signs = [record(ops.Less, (node, zero)) for node in (rest, right)]
     differ = record(ops.BitAnd, (nonzero, record(ops.BitXor, tuple(signs))))
     if left.type.dtype in ir.FLOATS:

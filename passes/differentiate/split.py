@@ -76,7 +76,7 @@ class Split:
             if op is None or not self._is_made_again(op):
                 self.residuals[value] = None
             elif op not in self.again:
-                missing = [each for each in op.operands if self._is_missing(each)]
+                missing = [each for each in reads(op) if self._is_missing(each)]
                 pending += missing
                 if missing:
                     continue

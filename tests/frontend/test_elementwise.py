@@ -136,3 +136,15 @@ def test_strangers_are_left_to_python(other: Any) -> None:
         x() + other
     assert (x() == other) is False
     assert x() != other
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_remainders_of_what_is_no_usual_number_are_numpys(dtype: str) -> None:
+    values = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.5, -1.5, 3.0, -3.0], dtype)
+    left, right = np.repeat(values, len(values)), np.tile(values, len(values))
+    with np.errstate(invalid="ignore"):
+        expected = np.remainder(left, right)
+    found = bs.remainder(bs.asarray(left), bs.asarray(right)).numpy()
+    np.testing.assert_array_equal(found, expected)
+    known = ~np.isnan(expected)
+    np.testing.assert_array_equal(np.signbit(found[known]), np.signbit(expected[known]))

@@ -340,3 +340,31 @@ def test_numbers_that_a_region_returns_are_computed() -> None:
     assert bs.while_loop(lambda x: x < 1, lambda _: 2.0, bs.asarray(0.0)).item() == 2.0
     with pytest.raises(ValueError, match="on_true returns 'a' where on_false returns 'b'"):
         bs.cond(bs.asarray(True), lambda: "a", lambda: "b")
+
+
+LOOPED: dict[str, Callable[[Any], Any]] = {
+    "tanh": bs.tanh, "root": lambda x: bs.sqrt(x * x + 1), "square": lambda x: x * x * 2 + 0.1,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("inner", LOOPED)
+@pytest.mark.parametrize("outer", LOOPED)
+def test_loops_in_loops_that_share_what_their_derivatives_read(outer: str, inner: str) -> None:
+    def within(c: Any, x: Any) -> Any:
+        return bs.scan(lambda d, u: (LOOPED[inner](d) * 0.5, u), x, x)[1].sum() + (c * 0).sum()
+
+    def function(x: Any) -> Any:
+        return bs.scan(lambda c, t: (LOOPED[outer](c), within(c, x)), x, x)[1].sum()
+
+    def moving(x: Any) -> Any:
+        def step(c: Any, t: Any) -> Any:
+            inside = bs.scan(lambda d, u: (LOOPED[inner](d) * 0.5 + u * t, d * u), x, x)[1]
+            return LOOPED[outer](c) * 0.5, inside.sum()
+
+        return bs.scan(step, x, x)[1].sum()
+
+    x = bs.asarray([0.1, 0.2, 0.3], dtype=bs.float64)
+    for each in (function, moving):
+        found = bs.grad(each)(x)
+        rows = [(each(x + step) - each(x - step)).item() / 2e-6 for step in bs.eye(3) * 1e-6]
+        np.testing.assert_allclose(found.numpy(), rows, rtol=1e-6)
