@@ -195,15 +195,21 @@ def parts_of(kernel: Kernel, schedule: Schedule) -> int:
 
 
 def transposed_axis(kernel: Kernel) -> int | None:
-    """The axis, if it is not the vector's, along which some read of a map finds its neighbours."""
+    """The axis, if it is not the vector's, along which some read of a map finds its neighbours: the
+    one that has most axes, of which there is most. None if there are several of these that run
+    along different ones, as no tile is small enough for all."""
     last = len(kernel.space.sizes) - 1
     if kernel.space.reduced:
         return None
-    for node in kernel.nodes:
-        at = node.access.at if node.access is not None else ()
-        if at and at[-1].axis not in (None, last) and last in [index.axis for index in at]:
-            return at[-1].axis
-    return None
+    places = [node.access.at for node in kernel.nodes if node.access is not None]
+    turned = [
+        at
+        for at in places
+        if at and at[-1].axis not in (None, last) and last in [index.axis for index in at]
+    ]
+    most = max(map(len, turned), default=0)
+    along = {at[-1].axis for at in turned if len(at) == most}
+    return along.pop() if len(along) == 1 else None
 
 
 def _is_single(access: Access, last: int) -> bool:
