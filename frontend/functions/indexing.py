@@ -7,6 +7,7 @@ fails when it is read.
 
 from __future__ import annotations
 
+from math import prod as product
 from operator import index
 from typing import TYPE_CHECKING, Any
 
@@ -195,6 +196,8 @@ def _cut(node: Node, axes: list[Part]) -> Node:
 
 def _gathered(node: Node, parts: list[Part]) -> Node:
     """Arrays of places, with integers taken for arrays too, as numpy does."""
+    if are_far_apart(parts):
+        return element_by_element(node, places_of(node, parts))
     axes = [part for part in parts if part.kind != "new"]
     is_place = [part.names_places for part in parts]
     cut = _cut(
@@ -205,11 +208,60 @@ def _gathered(node: Node, parts: list[Part]) -> Node:
     return _arranged(found, parts, is_place, len(indices.type.shape) - 1)
 
 
+def are_far_apart(parts: list[Part]) -> bool:
+    """Whether places are named along axes that do not lie side by side."""
+    axes = [part for part in parts if part.kind != "new"]
+    named = [axis for axis, part in enumerate(axes) if part.names_places]
+    return bool(named) and named[-1] - named[0] >= len(named)
+
+
+def element_by_element(node: Node, places: Node) -> Node:
+    """The elements at places that are counted through all axes, and lie inside."""
+    flat = reshaped(node, (product(node.type.shape),))
+    listed = reshaped(places, (*places.type.shape, 1))
+    return record(ops.Gather, (flat, listed), ((0,), 0, ops.Outside.ZERO))
+
+
+def places_of(node: Node, parts: list[Part]) -> Node:
+    """The places of what is picked, counted through all axes; those named stand in front."""
+    shape = node.type.shape
+    together = broadcast_all("index", [_as_places(part) for part in parts if part.names_places])
+    own, kept = together[0].type.shape, [part.size for part in parts if not part.names_places]
+    whole = (*own, *kept)
+    named, inside = iter(together), iter(range(len(own), len(whole)))
+    total, axis = filled(0, whole, INDEX), 0
+    for part in parts:
+        along = tuple(range(len(own))) if part.names_places else (next(inside),)
+        if part.kind == "new":
+            continue
+        if part.names_places:
+            line = _checked(next(named), shape[axis], axis)
+        else:
+            count = record(ops.Iota, (), ((part.size,), 0, INDEX))
+            steps = record(ops.Multiply, (count, number_like(part.step, count)))
+            line = record(ops.Add, (steps, number_like(part.start, count)))
+        apart = record(ops.Multiply, (line, number_like(product(shape[axis + 1 :]), line)))
+        total = record(ops.Add, (total, record(ops.Broadcast, (apart,), (whole, along))))
+        axis += 1
+    return total
+
+
+def _checked(places: Node, size: Size, axis: int) -> Node:
+    """Places along an axis, which fail where one lies outside of it."""
+    line = record(ops.Iota, (), ((*(1,) * axis, size), axis, INDEX))
+    listed = reshaped(places, (*places.type.shape, 1))
+    found = record(ops.Gather, (line, listed), ((axis,), 0, ops.Outside.ERROR))
+    return reshaped(found, places.type.shape)
+
+
+def _as_places(part: Part) -> Node:
+    return size_node(part.start) if part.node is None else part.node
+
+
 def places_in_rows(parts: list[Part]) -> tuple[Node, tuple[int, ...]]:
     """What arrays and integers name together: the places along some axes, in a row each; which."""
     named = [part for part in parts if part.names_places]
-    places = [size_node(part.start) if part.node is None else part.node for part in named]
-    together = broadcast_all("index", places)
+    together = broadcast_all("index", [_as_places(part) for part in named])
     shape = together[0].type.shape
     columns = [reshaped(each, (*shape, 1)) for each in together]
     rows = record(ops.Concat, tuple(columns), (len(shape),)) if len(columns) > 1 else columns[0]

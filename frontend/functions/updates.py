@@ -32,7 +32,7 @@ from .common import (
     refuse_lossy,
     to_common_dtype,
 )
-from .indexing import _is_mask, getitem, parts_of, picked, places_in_rows
+from .indexing import _is_mask, are_far_apart, getitem, parts_of, picked, places_in_rows, places_of
 from .manipulation import permuted, reshaped
 from .masks import fits
 from .slices import Part
@@ -108,10 +108,12 @@ def _updated(tensor: Tensor, key: Any, values: Any, combiner: ops.Combiner) -> T
         return wrap(_set_in(node, block, given, combiner))
     if _names_rows(node, parts):
         return wrap(_set_rows(node, parts, given, combiner))
-    # The places of the elements are what the key picks of all places.
     total = product(node.type.shape)
-    line = record(ops.Iota, (), ((total,), 0, INDEX))
-    places = picked(reshaped(line, node.type.shape), parts)
+    if are_far_apart(parts):
+        places = places_of(node, parts)
+    else:  # the places of the elements are what the key picks of all places
+        line = record(ops.Iota, (), ((total,), 0, INDEX))
+        places = picked(reshaped(line, node.type.shape), parts)
     stretched = _stretched(given, places.type.shape)
     count = product(places.type.shape)
     flat = (reshaped(node, (total,)), reshaped(places, (count, 1)), reshaped(stretched, (count,)))
