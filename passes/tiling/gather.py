@@ -18,6 +18,7 @@ from .indices import batch_of, before_of, check_indices, index_tile, indexed_of
 from .kernel import Param
 from .parts import Stages
 from .schedule import Chooser, KernelShape
+from .space import Refused
 
 
 def gather_rows(func: Func, op: tensor.Gather, choose: Chooser) -> Stages:
@@ -29,6 +30,8 @@ def gather_rows(func: Func, op: tensor.Gather, choose: Chooser) -> Stages:
     schedule = choose(KernelShape("map", x.dtype, x.dtype, live=2, single=length == 1))
     width = schedule.get("n", 1)
     rest: Shape = () if length == 1 else (length,)
+    if batch and before and rest:
+        raise Refused("indices of each lane along axes between others")
     params = [
         Param(0, (*batch, *before, *gathered, *rest), x.dtype, func.arguments[0].name),
         Param(1, (*batch, places, count), indices.dtype, func.arguments[1].name),
@@ -55,11 +58,13 @@ def _elements(draft: Draft, op: tensor.Gather, width: int) -> AnyValue:
 def _across(draft: Draft, op: tensor.Gather, width: int) -> AnyValue:
     """A tile of single elements, of as many lines, that one index names."""
     source, named, _ = draft.views
-    at, line = draft.starts
-    indices = [index_tile(draft, op, named, [at], axis, 1) for axis in range(len(op.axes))]
+    *where, line = draft.starts
+    indices = [index_tile(draft, op, named, where, axis, 1) for axis in range(len(op.axes))]
     every = [draft.spread(each, 0, width) for each in indices]
+    lanes = [draft.full(each, width) for each in where[:-1]]
     lines = draft.counted(line, (width,), 0)
-    return draft.emit(tile.Gather, source, [lines, *every], padding=nothing(op.x.dtype))
+    at = [*lanes, lines, *every]
+    return draft.emit(tile.Gather, source, at, padding=nothing(op.x.dtype))
 
 
 def _part(draft: Draft, op: tensor.Gather, width: int) -> AnyValue:

@@ -22,8 +22,6 @@ def check_indices(op: tensor.Gather | tensor.Scatter) -> None:
         raise Refused("indices along no axis")
     if op.axes != tuple(range(op.axes[0], op.axes[0] + len(op.axes))):
         raise Refused("indices along axes that are no neighbours, or in another order")
-    if op.batch and op.axes[0] > op.batch:
-        raise Refused("indices along other axes than the first after the batch")
     if op.indices.dtype is u64:
         raise Refused("indices of u64")
 

@@ -71,3 +71,31 @@ def test_they_have_machine_code() -> None:
     given = bs.zeros((8, 9, 10)), bs.asarray([1, 2, 3]), bs.asarray([0, 0, 9])
     with bs.device("cpu"):
         assert "interpreted" not in {kernel.does for kernel in pick.explain(*given).kernels}
+
+
+@pytest.mark.parametrize("shape", [(4, 5, 6), (3, 33, 17), (5, 4, 130), (2, 6, 7, 9)])
+def test_each_lane_has_indices_of_its_own(shape: tuple[int, ...]) -> None:
+    x = DRAWS.standard_normal(shape).astype(np.float32)
+    at = DRAWS.integers(-4, 4, (shape[0], 3))
+
+    def picked(x: Any, at: Any) -> Any:
+        return x[:, at]
+
+    def both(x: Any, at: Any) -> Any:
+        derived = bs.grad(lambda x, at: (picked(x, at) ** 2).sum())(x, at)
+        return picked(x, at), derived, x.at[..., at].add(1.0)
+
+    function = bs.jit(bs.vmap(both))
+    found = [each.numpy() for each in function(bs.asarray(x), bs.asarray(at))]
+    derived, added = np.zeros_like(x), x.copy()
+    for lane, places in enumerate(at):
+        np.add.at(derived[lane], (slice(None), places), 2 * picked(x[lane], places))
+        np.add.at(added[lane], (..., places), 1.0)
+    expected = np.stack([picked(*lane) for lane in zip(x, at, strict=True)])
+    np.testing.assert_array_equal(found[0], expected)
+    np.testing.assert_allclose(found[1], derived, rtol=1e-6)
+    np.testing.assert_allclose(found[2], added, rtol=1e-6)
+    if len(shape) == 3:
+        with bs.device("cpu"):
+            told = function.explain(bs.asarray(x), bs.asarray(at)).kernels
+        assert "interpreted" not in {kernel.does for kernel in told}
