@@ -89,8 +89,10 @@ def test_each_lane_has_indices_of_its_own(shape: tuple[int, ...]) -> None:
     found = [each.numpy() for each in function(bs.asarray(x), bs.asarray(at))]
     derived, added = np.zeros_like(x), x.copy()
     for lane, places in enumerate(at):
-        np.add.at(derived[lane], (slice(None), places), 2 * picked(x[lane], places))
-        np.add.at(added[lane], (..., places), 1.0)
+        key: Any = (slice(None), places)
+        np.add.at(derived[lane], key, 2 * picked(x[lane], places))
+        key = (..., places)
+        np.add.at(added[lane], key, 1.0)
     expected = np.stack([picked(*lane) for lane in zip(x, at, strict=True)])
     np.testing.assert_array_equal(found[0], expected)
     np.testing.assert_allclose(found[1], derived, rtol=1e-6)
