@@ -258,13 +258,14 @@ def test_a_model_is_trained_where_it_is(options: Any) -> None:
     assert {str(leaf.device) for leaf in bs.tree_leaves(run.state)} == {"reference"}
 
 
+A_CLASS: Any = train.SGD
 MISTAKES: dict[str, tuple[Any, str]] = {
     "accumulate": (lambda: learner(accumulate=0), "one batch at least"),
     "nan": (lambda: learner(nan="no"), "nan is one of raise, skip, ignore"),
     "precision": (lambda: learner(precision="f8"), "precision is one of"),
     "epochs": (lambda: learner().fit(model(), BATCHES, epochs=-1), "not negative"),
     "metric": (lambda: learner(metrics={"a": 3}), "expected a function"),
-    "a class": (lambda: train.Learner(lambda m, b: m(b[0]).sum(), train.SGD), "make one: `SGD"),
+    "a class": (lambda: train.Learner(lambda m, b: m(b[0]), A_CLASS), "make one: `SGD"),
     "loss": (
         lambda: train.Learner(lambda m, b: m(b[0]), Momentum()).fit(model(), BATCHES),
         "one number, or that and the model's outputs",
