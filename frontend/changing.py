@@ -31,8 +31,9 @@ class _Count:
 
     __slots__ = ("latest", "times")
 
-    def __init__(self, latest: Sequence[tuple[int, Any]]) -> None:
-        self.latest, self.times = latest, 0
+    def __init__(self) -> None:
+        self.latest: Sequence[tuple[int, Any]] = ()
+        self.times = 0
 
 
 class Changing:
@@ -44,17 +45,16 @@ class Changing:
         self._counts: Cache[Any, _Count] = Cache(KINDS)
 
     def count(self, given: Arguments, kind: tuple[Any, ...], function: Any) -> None:
-        """Once more; warn if that is often. What was said to be static may change."""
+        """Once more, if it is for other values than before; warn if that is often. What was said to
+        be static may change."""
         *tensors, every = kind
         static = [(at, value) for at, value in every if not isinstance(given.leaves[at], Static)]
-        if not static:
-            return
-        counted = self._counts.put(tuple(tensors), _Count(static))
+        counted = self._counts.put(tuple(tensors), _Count())
         before, counted.latest = counted.latest, static
-        counted.times += 1
-        if counted.times == OFTEN:
-            pairs = zip(before, static, strict=True)
-            place, value = next(new for old, new in pairs if old != new)
+        counted.times += before != static
+        others = [new for old, new in zip(before, static, strict=False) if old != new]
+        if counted.times == OFTEN and others:
+            place, value = others[0]
             name = getattr(function, "__qualname__", function)
             what = argument_at(given.structure, place)
             text = (

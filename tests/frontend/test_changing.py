@@ -39,6 +39,17 @@ def test_arguments_by_name_are_named() -> None:
             step(bs.ones(3), way=str(number))
 
 
+def test_what_is_traced_anew_though_nothing_changes_is_not_meant() -> None:
+    """A function that reads what keeps a history is traced at each call."""
+    weight = bs.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    step = bs.jit(lambda x, way: x * weight)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(2 * OFTEN):
+            made = step(bs.ones(3), "u")
+    assert made.tolist() == [1.0, 2.0, 3.0]
+
+
 def test_what_is_said_to_be_static_may_change() -> None:
     step = bs.jit(lambda x, number: x * number, static="number")
     with warnings.catch_warnings():
