@@ -1,8 +1,8 @@
 """The discrete Fourier transform along the last axis, of any length, made of tensor ops alone.
 
-Comes in: complex nodes. Goes out: complex nodes, unscaled. A length splits into as few factors as
-it can, one stage each (Cooley and Tukey): a small transform, which is a product with a matrix,
-then rotations. What has a large factor becomes a convolution of a length that has none (Bluestein).
+Comes in: complex nodes. Goes out: complex nodes, unscaled. A length splits into few factors, one
+stage each (Cooley and Tukey): a small transform, which is a product with a matrix, then rotations.
+What has a large factor becomes a convolution of a length that has none (Bluestein).
 Never: a kernel of its own, so transforms are differentiated, batched and fused like other ops; nor
 angles rounded before their sine is taken: they are reduced as integers, and computed in f64.
 """
