@@ -1,7 +1,8 @@
 """The symbols of a kernel: each must be the size of an axis of something that is handed over.
 
-Comes in: kernels in which sizes are still those of the func. Goes out: kernels in which a size that
-only occurs whole, such as the n*m of a flat array, is one symbol of its own, so that kernels of the
+Comes in: kernels in which sizes are still those of the func. Goes out: kernels in which sizes are
+counted from one that an array has, n and n + 1 where only n + 4 and n + 5 occurred, and a size that
+only occurs whole, such as the n*m of a flat array, is one symbol of its own: so that kernels of the
 same ops have the same text; and where that cannot be, empty arrays whose axes tell the sizes.
 Never: a size that is not known from the launch.
 """
@@ -13,7 +14,7 @@ from typing import Any, cast
 from ...ir import tensor
 from ...ir.attributes import MAPPING, SIZE, SIZES, Frozen
 from ...ir.declare import Op, declared_class
-from ...ir.dims import MAX_SIZE, Dim, Size, Symbol, symbols
+from ...ir.dims import MAX_SIZE, Dim, Size, Symbol, interval, substitute, symbols
 from ...ir.errors import IRError
 from ...ir.func import Func, Module
 from ...ir.tensor.reduce import Reduction
@@ -33,25 +34,71 @@ RIGID = (
 def bind_symbols(kernel: Kernel, known: Sequence[Symbol]) -> None:
     """Give the kernel's func its symbols, of those that are known."""
     shapes, others = _sizes(kernel.func)
-    bound = {
-        size
-        for value in (*kernel.func.arguments, *kernel.func.results)
-        for size in value.type.shape
-        if isinstance(size, Symbol)
-    }
-    used = {each for size in (*shapes, *others) for each in symbols(size)}
-    missing = used - bound
+    missing = _missing(kernel.func, shapes, others)
+    if missing:
+        absent = [each for each in known if each in missing]
+        moved = _moved(absent, _handed(kernel.func), (*shapes, *others))
+        if moved:
+            kernel.func = copy_func(kernel.func, lambda size: substitute(size, moved))
+            known = [symbols(moved.get(each, each))[0] for each in known]
+            shapes, others = _sizes(kernel.func)
+            missing -= moved.keys()
     renamed = _renamed(kernel.func, shapes, others, missing) if missing else None
     if renamed is not None:
         kernel.func = renamed
-        used = {each for size in _sizes(renamed)[0] for each in symbols(size)}
+        shapes, others = _sizes(renamed)
         missing.clear()
     for symbol in (each for each in known if each in missing):
         type_ = witness(symbol)
         kernel.func.body.add_argument(type_)
         kernel.witnesses.append(type_)
+    used = {each for size in (*shapes, *others) for each in symbols(size)}
     new = sorted(used.difference(known), key=str)
     kernel.func.symbols = (*(each for each in known if each in used), *new)
+
+
+def _missing(func: Func, shapes: Iterable[Dim], others: Iterable[Dim]) -> set[Symbol]:
+    """The symbols that sizes need, and of which no array has an axis."""
+    used = {each for size in (*shapes, *others) for each in symbols(size)}
+    return used.difference(_handed(func))
+
+
+def _handed(func: Func) -> set[Size]:
+    """The sizes of axes of arrays."""
+    return {size for each in (*func.arguments, *func.results) for size in each.type.shape}
+
+
+def _moved(
+    absent: Sequence[Symbol], handed: set[Size], sizes: Iterable[Size]
+) -> dict[Symbol, Size]:
+    """What stands for symbols that no axis tells, where one tells a size so much more or less."""
+    moved: dict[Symbol, Size] = {}
+    for symbol in absent:
+        mine = [size for size in sizes if symbol in symbols(size)]
+        more = [size - symbol for size in handed.intersection(mine)]
+        gaps = [gap for gap in more if isinstance(gap, int) and gap % symbol.multiple == 0]
+        if gaps:
+            moved[symbol] = _counted_from(symbol, min(gaps), mine)
+            sizes = [substitute(size, {symbol: moved[symbol]}) for size in sizes]
+    return moved
+
+
+def _counted_from(symbol: Symbol, gap: int, sizes: Sequence[Size]) -> Size:
+    """A symbol, less a gap that an axis has more than it. It is at least what it was, if no size
+    can be less than 2 then which could not be so before: kernels are to differ in few bounds."""
+    least, most = max(symbol.minimum + gap, 0), _most(symbol.maximum + gap)
+    wide, exact = [
+        Symbol(symbol.name, each, most, symbol.multiple) - gap
+        for each in (min(symbol.minimum, least), least)
+    ]
+    lows = [interval(substitute(size, {symbol: wide}))[0] for size in sizes]
+    allowed = all(low >= min(interval(size)[0], 2) for low, size in zip(lows, sizes, strict=True))
+    return wide if allowed else exact
+
+
+def _most(size: int) -> int:
+    """A bound for sizes up to this one, which many have in common."""
+    return min((1 << size.bit_length()) - 1, MAX_SIZE)
 
 
 def _renamed(
@@ -60,7 +107,7 @@ def _renamed(
     """A copy in which each size that no axis tells is one symbol, if its ops let it be."""
     whole = [size for size in shapes if missing.intersection(symbols(size))]
     partly = any(missing.intersection(symbols(size)) for size in others)
-    handed = {size for each in (*func.arguments, *func.results) for size in each.type.shape}
+    handed = _handed(func)
     if partly or any(isinstance(size, Symbol) or size not in handed for size in whole):
         return None
     names = {str(each) for each in shapes if isinstance(each, Symbol)}
@@ -69,8 +116,8 @@ def _renamed(
         name = f"size_{len(renamed)}"
         while name in names:
             name += "_"
-        most = min(size.high, MAX_SIZE)
-        renamed[size] = Symbol(name, max(size.low, 0), most, max(size.multiple, 1))
+        least = min(max(size.low, 0), 2)
+        renamed[size] = Symbol(name, least, _most(size.high), max(size.multiple, 1))
     copy = copy_func(func, lambda size: renamed.get(size, size))
     copy.symbols = tuple({each: None for size in _sizes(copy)[0] for each in symbols(size)})
     rigid = all(op.terminator or isinstance(op, RIGID) for op in func.walk())

@@ -51,7 +51,7 @@ func @exp_m_4<n: 1..64, m: 1..64>(%x: tensor<[n, m], f32>) -> tensor<[n, m], f32
   return %e
 }
 
-func @cumulative_sum_m_5<size_0: 1..4096>(%e: tensor<[size_0], f32>) -> tensor<[size_0], f32> {
+func @cumulative_sum_m_5<size_0: 1..8191>(%e: tensor<[size_0], f32>) -> tensor<[size_0], f32> {
   %order = tensor.cumulative_sum %e {axis = 0, reverse = false} : tensor<[size_0], f32>
   return %order
 }
