@@ -87,18 +87,25 @@ def _split(node: Node, rows: int, columns: int, inverse: bool) -> Node:
     matrix = _rotations(rows, rows, rows, inverse, node.type.dtype)
     # The axis summed over goes to the end: (…, b, c).
     short = contract(grid, matrix, ((), ()), ((rank - 1,), (0,)))
-    angles = _rotations(columns, rows, rows * columns, inverse, node.type.dtype)
-    spread = record(ops.Broadcast, (angles,), (short.type.shape, (rank - 1, rank)))
-    turned = record(ops.Multiply, (short, spread))
+    turned = rotated(short, rows * columns, inverse)
     exchanged = (*range(rank - 1), rank, rank - 1)
     long = transform(permuted(turned, exchanged), inverse)
     return reshaped(permuted(long, exchanged), (*batch, rows * columns))
 
 
+def rotated(node: Node, length: int, inverse: bool) -> Node:
+    """Each element (…, b, c), times exp(∓2πi * b * c / length)."""
+    *_, rows, columns = node.type.shape
+    rank = len(node.type.shape)
+    angles = _rotations(rows, columns, length, inverse, node.type.dtype)
+    spread = record(ops.Broadcast, (angles,), (node.type.shape, (rank - 2, rank - 1)))
+    return record(ops.Multiply, (node, spread))
+
+
 def _rotations(rows: int, columns: int, length: int, inverse: bool, dtype: ir.DType) -> Node:
     """exp(∓2πi * row * column / length)."""
     if rows * columns <= MOST_CARRIED:
-        return _constant(_known_rotations(rows, columns, length, inverse, dtype))
+        return constant(_carried(rows, columns, length, inverse, dtype))
     shape = (rows, columns)
     places = [record(ops.Iota, (), (shape, axis, ir.i64)) for axis in (0, 1)]
     turns = record(ops.Remainder, (record(ops.Multiply, tuple(places)), _all(length, shape)))
@@ -112,15 +119,21 @@ def _all(value: int, shape: tuple[int, ...]) -> Node:
     return filled(value, shape, ir.i64)
 
 
-def _constant(value: Any) -> Node:
+def constant(value: Any) -> Node:
+    """What the program carries along."""
     return record(ops.Constant, (), (value,))
 
 
 @cache
-def _known_rotations(rows: int, columns: int, length: int, inverse: bool, dtype: ir.DType) -> Any:
+def _carried(rows: int, columns: int, length: int, inverse: bool, dtype: ir.DType) -> Any:
     """The same as a constant's value."""
+    return payload(known_rotations(rows, columns, length, inverse).astype(dtype.storage), dtype)
+
+
+def known_rotations(rows: int, columns: int, length: int, inverse: bool) -> Any:
+    """The same as numpy has them, in f64."""
     turns = np.outer(np.arange(rows), np.arange(columns)) % length
-    return payload(_unit(turns, length, inverse).astype(dtype.storage), dtype)
+    return _unit(turns, length, inverse)
 
 
 def _unit(turns: Any, length: int, inverse: bool) -> Any:
@@ -148,7 +161,7 @@ def _convolved(node: Node, inverse: bool) -> Node:
 
 
 def _stretched(value: Any, shape: tuple[Any, ...]) -> Node:
-    return record(ops.Broadcast, (_constant(value),), (shape, (len(shape) - 1,)))
+    return record(ops.Broadcast, (constant(value),), (shape, (len(shape) - 1,)))
 
 
 @cache

@@ -24,6 +24,7 @@ from .common import as_axes, as_axis, as_ir_dtype, as_node, cast_node, either, f
 from .creation import FLOAT, arange
 from .dft import transform
 from .manipulation import part, permuted, roll
+from .real_dft import half_of_transform, real_transform
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -276,8 +277,7 @@ def _real_forward(name: str, x: Any, n: Any, axis: Any, norm: str, inverse: bool
     """The first half of the transform of real numbers."""
     given = _as_real(name, x)
     length, rank = _length(name, given, axis, n), len(given.type.shape)
-    made = transform(_as_complex(_fronted(name, given, axis, length)), inverse)
-    half = part(made, rank - 1, 0, length // 2 + 1)
+    half = half_of_transform(_fronted(name, given, axis, length), inverse)
     return _back(_scaled(name, half, norm, inverse, length), axis, rank)
 
 
@@ -286,12 +286,7 @@ def _real_backward(name: str, x: Any, n: Any, axis: Any, norm: str, inverse: boo
     given = _as_complex(_inexact(name, x))
     length, rank = _length(name, given, axis, n, of_half=True), len(given.type.shape)
     node = _fronted(name, given, axis, length // 2 + 1)
-    # The others are the conjugates in reverse order; the imaginary parts of the first and of the
-    # middle one make imaginary parts of the result, which are not read.
-    others = part(node, rank - 1, 1, (length - 1) // 2)
-    mirrored = record(ops.Conjugate, (record(ops.Flip, (others,), ((rank - 1,),)),))
-    whole = record(ops.Concat, (node, mirrored), (rank - 1,))
-    made = record(ops.Real, (transform(whole, inverse),))
+    made = real_transform(node, length, inverse)
     return _back(_scaled(name, made, norm, inverse, length), axis, rank)
 
 

@@ -50,7 +50,7 @@ def test_every_length_is_accurate(n: int, dtype: str) -> None:
         assert distance(found.numpy(), expected) < limit(n, dtype == "complex64")
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 8, 15, 67, 100])
+@pytest.mark.parametrize("n", [1, 2, 3, 8, 15, 66, 67, 81, 100, 131, 134, 147, 1000])
 @pytest.mark.parametrize("name", ["rfft", "ihfft", "irfft", "hfft"])
 @pytest.mark.parametrize("single", [True, False])
 def test_real_and_hermitian_transforms(name: str, n: int, single: bool) -> None:
@@ -192,7 +192,7 @@ def slope(f: Callable[[Array], float], x: Array, step: float = 1e-5) -> Array:
     return found
 
 
-@pytest.mark.parametrize("n", [4, 18, 67])
+@pytest.mark.parametrize("n", [4, 18, 67, 75, 132])
 @pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"])
 def test_gradients(name: str, n: int) -> None:
     real = name in REAL
@@ -218,6 +218,9 @@ def test_rotations_are_computed_where_they_are_too_many_to_carry(
     single = x.astype("complex64")
     found = bs.fft.ifft(bs.asarray(single)).numpy()
     assert distance(found, np.fft.ifft(wide(single))) < limit(640, single=True)
+    half = bs.fft.rfft(bs.asarray(x.real)).numpy()
+    assert distance(half, np.fft.rfft(x.real)) < 1e-14
+    assert distance(bs.fft.irfft(bs.asarray(half)).numpy(), x.real) < 1e-14
 
 
 def test_quarters_of_a_turn_are_exact() -> None:
