@@ -73,7 +73,7 @@ class Arguments:
         return (
             self.structure,
             tuple(self.types),
-            tuple([id(node.device or home) for node in self.nodes]),  # there is one of each
+            (id(home), *[id(node.device or home) for node in self.nodes]),  # there is one of each
             tuple(self.numbers),
             tuple([(place, self._read(place)) for place in sorted(static)]),
         )

@@ -19,7 +19,7 @@ from .grad import checked, conjugated
 from .handle import Handle, wrap
 from .history import Segment
 from .node import Node, record
-from .recording import GATHERING, func_of, gather
+from .recording import func_of, gather, gathering
 from .trace import refuse_value
 from .tree import tree_map
 
@@ -120,7 +120,7 @@ def _flow(node: Node, seed: Node) -> dict[Node, Node]:
 
 def _segment_of(node: Node) -> Segment:
     """What a tensor that is still to be computed comes from."""
-    with GATHERING:
+    with gathering():
         recording = gather([node])
         return Segment(recording, func_of(recording))
 

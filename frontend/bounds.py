@@ -18,7 +18,7 @@ from .caller import user_line
 from .errors import TracedValueError, fail
 from .handle import wrap
 from .node import Argument, Leaf, Node
-from .recording import GATHERING, Numbering, Recording, gather
+from .recording import Numbering, Recording, gather, gathering
 from .symbolic import symbols_in
 from .trace import Trace, current_trace
 
@@ -65,7 +65,7 @@ class Bounds:
 
     def _number(self, count: Node) -> int:
         numbering = self._numbering
-        with GATHERING:
+        with gathering():
             nodes = gather([count]).nodes
             numbering.extend([node for node in nodes if node not in numbering.numbers])
             return numbering.number_of(count)

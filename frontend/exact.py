@@ -1,11 +1,13 @@
 """Values as keys: those that Python takes for equal, and computes otherwise with, are told apart.
 
 Comes in: values that functions read while they are traced. Goes out: keys of these.
-Never: a look into objects of other classes than numbers and what holds them.
+Never: a look into objects of other classes than numbers, tuples, sets, and dataclasses of
+numbers.
 """
 
 from __future__ import annotations
 
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,14 @@ def exact(value: Any) -> Any:
         return cls, tuple([exact(each) for each in value])
     if isinstance(value, frozenset):
         return cls, frozenset([exact(each) for each in value])
+    if is_dataclass(value) and not isinstance(value, type):
+        own = [getattr(value, field.name) for field in fields(value) if field.compare]
+        return cls, value, tuple([exact(each) for each in own if _is_number(each)])
     return cls, repr(value) if isinstance(value, float | complex | np.inexact) else value
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, bool | int | float | complex | np.number)
 
 
 class Exact:

@@ -40,7 +40,7 @@ from .outside import line_of_call, step_failure
 from .pending import take
 from .prefixes import COMPILED
 from .ready import Piece, find, make
-from .recording import GATHERING, Recording, gather, lower
+from .recording import Recording, gather, gathering, lower
 from .shortage import out_of_memory, step_out_of_memory
 from .trace import untraced
 from .tree import leaves_of
@@ -59,7 +59,7 @@ def force(*wanted: Node, recompute: bool = False) -> None:
     # on in turns from then on.
     if all([node.buffer is not None for node in wanted]):
         return
-    with GATHERING:
+    with gathering():
         missing = [node for node in wanted if node.buffer is None]
         if not missing:
             return
@@ -77,7 +77,8 @@ def _compute_most(
 ) -> None:
     """Compute nodes together; where that fails, those that are wanted on their own; and where an
     input has failed before, or another thread has it computed, each of them on its own: who needs
-    it fails, or waits, and nobody else."""
+    it fails, or waits, and nobody else. What another thread has computed meanwhile, before it gave
+    an input away, is there."""
     try:
         _compute(together, device, recompute, apart=len(together) > 1)
     except _Unsound:
@@ -85,7 +86,7 @@ def _compute_most(
             if node in wanted and node.buffer is None:
                 _compute([node], device, recompute)
     except (DeadTensorError, DifferentiationError, OperationFailed, OutOfMemory, PlaceError):
-        alone = [node for node in together if node in wanted]
+        alone = [node for node in together if node in wanted and node.buffer is None]
         if len(alone) == len(together):
             raise
         if alone:
@@ -131,7 +132,7 @@ def _compute(nodes: Sequence[Node], device: Device, recompute: bool, apart: bool
 
 
 def _compiled(nodes: Sequence[Node], device: Device, recompute: bool) -> deque[Piece]:
-    with GATHERING:
+    with gathering():
         recording = gather(nodes)
         for node in recording.inputs:
             buffer_of(node)
@@ -141,14 +142,14 @@ def _compiled(nodes: Sequence[Node], device: Device, recompute: bool) -> deque[P
 
 def _run_piece(piece: Piece, apart: bool) -> None:
     recording, step, places = piece
-    with GATHERING:
+    with gathering():
         inputs = [buffer_of(node) for node in recording.inputs]
     if apart and not step.device.target.are_sound(inputs):
         raise _Unsound
     buffers = run(recording, step.plan, step.device, inputs)
     tracked = any([node.tracked for node in places])
     segment = segment_of(recording, step, buffers) if tracked else None
-    with GATHERING:
+    with gathering():
         for node, place in places.items():
             node.tracked = node.tracked and node.type.dtype in INEXACT  # else without a derivative
             if segment is not None and node.tracked:
@@ -229,7 +230,7 @@ def _precise(func: Func, device: Device, inputs: Sequence[Any]) -> IRError | Non
 def _func_of(recording: Recording) -> Func | None:
     """The func of a recording with its own lines; None where another thread has computed a part of
     it meanwhile."""
-    with GATHERING:
+    with gathering():
         done = any([node.buffer is not None for node in recording.nodes])
         return None if done else lower(recording)
 

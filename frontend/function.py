@@ -23,7 +23,7 @@ from .foreign import is_array
 from .functions.common import NUMBER_TYPES, as_node
 from .handle import Handle, wrap
 from .node import Called, Leaf, Node, number_type, record_parts
-from .recording import GATHERING, Recording, func_of_lines, gather
+from .recording import Recording, func_of_lines, gather, gathering
 from .stages import Stages, split
 from .symbolic import resized
 from .trace import Drawer, Trace
@@ -145,7 +145,7 @@ def _finish(
         return gather([*outputs, *counts], current.arguments, comes_from_outside)
 
     stages = None
-    with GATHERING:
+    with gathering():
         recording, counts = with_counts(current, gathered, static)
         func = func_of_lines(recording)
         if current.bounds is not None and (counts or current.bounds.taken):

@@ -7,7 +7,7 @@ Never: a key baked into a compiled step: the default generator's keys are hidden
 
 from __future__ import annotations
 
-from threading import Lock
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -25,41 +25,40 @@ _WORD = 0xFFFFFFFF
 
 
 class Generator:
-    """A source of keys: the next one is a function of the seed and of how many came before."""
+    """A source of keys: the next one is a function of the seed and of how many came before.
 
-    def __init__(self, seed: int = 0) -> None:
-        self._lock = Lock()
-        self.seed, self.count = seed, 0
+    It takes no lock, which a handler of signals would wait for where it had interrupted its owner.
+    """
+
+    def __init__(self, seed: int = 0, given: int = 0) -> None:
+        self._state = seed, count(given)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy goes on where this one is, on its own."""
-        with self._lock:
-            return _generator_at, (self.seed, self.count)
+        seed, numbers = self._state
+        return Generator, (seed, numbers.__reduce__()[1][0])
+
+    @property
+    def seed(self) -> int:
+        """What it began from."""
+        return self._state[0]
 
     def manual_seed(self, seed: int) -> Generator:
         """Begin again, from another seed."""
-        with self._lock:
-            self.seed, self.count = seed, 0
+        self._state = seed, count()
         return self
 
     def next_words(self) -> Any:
         """The two words of the next key, on the host."""
-        with self._lock:
-            count, self.count = self.count, self.count + 1
-        counter = np.array([count & _WORD, count >> 32, 1, 0], np.uint64)
-        return philox(counter[None], words_of(self.seed))[0, :2]
+        seed, numbers = self._state
+        number = next(numbers)
+        counter = np.array([number & _WORD, number >> 32, 1, 0], np.uint64)
+        return philox(counter[None], words_of(seed))[0, :2]
 
     def next_key(self) -> Node:
         """The next key, as a leaf: an argument of whatever step reads it."""
         device = current_device()
         return leaf(device.target.upload(self.next_words()), KEY, device)
-
-
-def _generator_at(seed: int, count: int) -> Generator:
-    """The generator of a seed that has given so many keys."""
-    made = Generator(seed)
-    made.count = count
-    return made
 
 
 def words_of(seed: int) -> Any:

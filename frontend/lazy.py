@@ -4,6 +4,8 @@ Comes in: a bundle, which knows its kind and makes its children. Goes out: a dic
 instance of a dataclass that has them from the first look on, and gives the bundle until then.
 Never: a difference that a user can see but in `type`. A dict and a list say `__class__` as plain
 ones do, and their `type` makes plain ones; an instance is of its own class once it is looked at.
+(Code of C that takes any list for a plain one, as `heapq` does, finds none of what nobody has
+looked at: give it `list(made)`.)
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ BUNDLE = "_brimstone_bundle"
 """Under which name a dataclass keeps its bundle until it is looked at."""
 FILLING = held_across_forks(RLock())
 """Held while leaves are made, so that every thread sees the same ones."""
+_ALL = slice(None)
 _LAZY: set[type] = set()
 """Classes of dataclasses that are still to be looked at."""
 
@@ -44,9 +47,9 @@ class LazyDict(dict[str, Any]):
         if self.bundle is None:
             return
         with FILLING:
-            if self.bundle is not None:
-                keys = self.bundle.kind.structure.static
-                dict.update(self, zip(keys, self.bundle.children(), strict=True))
+            made = {} if self.bundle is None else _items_of(self.bundle)
+            if self.bundle is not None:  # nor has a handler of signals filled it meanwhile
+                dict.update(self, made)
                 self.bundle = None
 
     fromkeys = dict.fromkeys  # pyright: ignore[reportAssignmentType]
@@ -75,8 +78,9 @@ class LazyList(list[Any]):
         if self.bundle is None:
             return
         with FILLING:
-            if self.bundle is not None:
-                list.extend(self, self.bundle.children())
+            made = [] if self.bundle is None else self.bundle.children()
+            if self.bundle is not None:  # nor has a handler of signals filled it meanwhile
+                list.__setitem__(self, _ALL, made)
                 self.bundle = None
 
     def __radd__(self, other: Any) -> Any:
@@ -90,6 +94,11 @@ class LazyList(list[Any]):
 
 
 Lazy = LazyDict | LazyList
+
+
+def _items_of(bundle: Bundle) -> dict[str, Any]:
+    """What the dict of a bundle has."""
+    return dict(zip(bundle.kind.structure.static, bundle.children(), strict=True))
 
 
 def _filled_first(base: type, name: str) -> Any:
@@ -152,10 +161,13 @@ def lazy_class(cls: type) -> type:
     def fill(tree: Any) -> None:
         with FILLING:
             own = object.__getattribute__(tree, "__dict__")
+            bundle = own.get(BUNDLE)
+            made = {} if bundle is None else dict(bundle.named_children())
+            if BUNDLE in own:  # nor has a handler of signals filled it meanwhile
+                own.update(made)
             if BUNDLE in own:
-                own.update(own[BUNDLE].named_children())
                 del own[BUNDLE]
-                object.__setattr__(tree, "__class__", cls)
+            object.__setattr__(tree, "__class__", cls)
 
     def look(self: Any, name: str) -> Any:
         fill(self)

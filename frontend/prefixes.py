@@ -12,7 +12,7 @@ from typing import Any
 
 from ..ir.tensor import Constant
 from .ready import Step
-from .recording import GATHERING
+from .recording import gathering
 
 ENTRIES_AT_MOST = 1 << 16
 """How many entries all steps in the tree may have together, of some 2 KiB each; the oldest steps go
@@ -30,7 +30,7 @@ class Place:
 
 
 class Prefixes:
-    """Steps with equal beginnings share the path from the root; the lock is `GATHERING`."""
+    """Steps with equal beginnings share the path from the root; the lock is `gathering()`."""
 
     def __init__(self, at_most: int = ENTRIES_AT_MOST) -> None:
         self.root = Place()
@@ -42,7 +42,7 @@ class Prefixes:
         entries, wanted = step.key
         if len(entries) > self.at_most or not all([_is_computed(entries[each]) for each in wanted]):
             return
-        with GATHERING:
+        with gathering():
             place = self.root
             for entry in entries:
                 place = place.following.get(entry) or place.following.setdefault(entry, Place())

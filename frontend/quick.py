@@ -64,7 +64,8 @@ class Quick:
         if of_host:
             device = device or current_device()
             self._upload(into, device)
-        kinds.append(id(device))  # there is one of each name, for good; its own hash takes longer
+        # There is one of each name, for good; its own hash takes longer.
+        kinds.append(id(device or current_device()))
         return tuple(kinds), device, pieces
 
     def _take(self, trees: Iterable[Any], into: _Into, device: Any) -> Any:

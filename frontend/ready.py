@@ -18,7 +18,7 @@ from ..runtime.steps import Plan, plan
 from . import alike
 from .errors import refuse_derivative
 from .node import Node
-from .recording import GATHERING, Recording, func_of, gather
+from .recording import Recording, func_of, gather, gathering
 
 Flags = tuple[bool, ...] | None
 
@@ -72,7 +72,7 @@ def find(recording: Recording, device: Device, recompute: bool) -> Piece | None:
 
 def make(nodes: Sequence[Node], device: Device, recompute: bool) -> Piece:
     """The recording that computes nodes, compiled as one step."""
-    with GATHERING:
+    with gathering():
         recording = gather(nodes)
         known = find(recording, device, recompute)
         if known is not None:

@@ -20,12 +20,12 @@ from ..ir.values import AnyValue, Block
 from ..passes.context import Context
 from ..passes.copying import inline
 from ..passes.forks import held_across_forks
+from ..passes.once import once
 from ..passes.recognise import recognise
 from .node import Argument, Called, Leaf, Node, Part
 
 IsInput = Callable[[Node], bool]
-GATHERING = held_across_forks(RLock())
-"""Held while nodes are gathered and lowered, and while buffers take the place of their operands."""
+_GATHERING = held_across_forks(RLock())
 _FUNCS: Cache[Any, Func] = Cache(4096)
 
 
@@ -36,6 +36,12 @@ class Recording(NamedTuple):
     inputs: list[Node]
     outputs: list[Node]
     key: tuple[Any, ...]
+
+
+def gathering() -> Any:
+    """The lock held while nodes are gathered and lowered, and while buffers take the place of their
+    operands. A handler of signals does not get it in the midst of that, and is told so."""
+    return once(_GATHERING)
 
 
 def is_leaf(node: Node) -> bool:

@@ -17,6 +17,7 @@ from typing import Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from ..ir.shared.named import Name
+from ..passes.forks import held_across_forks
 
 Function = Callable[..., Any]
 
@@ -27,7 +28,7 @@ class Functions:
     def __init__(self) -> None:
         self._functions: WeakKeyDictionary[str, Function] = WeakKeyDictionary()
         self._names: WeakValueDictionary[Hashable, Name] = WeakValueDictionary()
-        self._lock, self._next = RLock(), count(1).__next__
+        self._lock, self._next = held_across_forks(RLock()), count(1).__next__
 
     def keep(self, function: Function, identity: Hashable) -> str:
         """The name of a function, which is kept for as long as the name; what has an equal identity

@@ -42,6 +42,7 @@ from .common import (
     upload,
     whole_number,
 )
+from .lists import is_recorded, others_in, stacked, storage_of, with_values
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -69,9 +70,12 @@ def asarray(obj: Any, /, dtype: Any = None, device: Any = None, copy: bool | Non
     place = as_device(device, "asarray")
     if isinstance(obj, Dim):
         obj = wrap(as_node(obj, "asarray"))
+    others = others_in(obj) if isinstance(obj, list | tuple) else []
+    if any([is_recorded(each) for each in others]):
+        obj = stacked(obj)
     if isinstance(obj, Handle):
         return _converted(obj, wanted, place, copy)
-    array = _host(obj, wanted)
+    array = _host(obj, wanted, others)
     if copy is False:
         return _shared(array, obj, wanted, place)
     node = upload(array, place, "asarray")
@@ -95,14 +99,14 @@ def _converted(obj: Handle, dtype: Any, device: Device | None, copy: bool | None
     return wrap(apart(node if dtype is None else cast_node(node, dtype)))
 
 
-def _host(obj: Any, dtype: ir.DType | None) -> Any:
+def _host(obj: Any, dtype: ir.DType | None, others: list[Any]) -> Any:
     """Whatever a user gave as a numpy array of a dtype that has a counterpart here."""
     if isinstance(obj, np.ndarray | np.generic):
         return np.asarray(obj)
     if hasattr(obj, "__array__") or hasattr(obj, "__dlpack__"):
         return host_array_of(obj, "asarray")
-    if isinstance(obj, list | tuple):
-        obj = _with_values(obj)
+    if others:
+        obj = with_values(obj)
     try:
         array = np.asarray(obj) if dtype is None else _rounded(obj, dtype)
     except (ValueError, TypeError, OverflowError) as problem:
@@ -115,7 +119,7 @@ def _host(obj: Any, dtype: ir.DType | None) -> Any:
         fail(DTypeError, "asarray", problem, obj, hint="give numbers, or lists of equal lengths")
     if dtype is None and not isinstance(obj, np.ndarray):
         with np.errstate(over="ignore"):  # a number too large is infinite
-            array = array.astype(_default_storage(array.dtype))
+            array = array.astype(storage_of(others_in(obj) if others else [], array.dtype))
     return array
 
 
@@ -127,20 +131,6 @@ def _rounded(obj: Any, dtype: ir.DType) -> Any:
     if array.dtype == object:
         raise TypeError(f"{type(obj).__name__} is no number, list or array")
     return array
-
-
-def _default_storage(dtype: Any) -> Any:
-    """What Python's numbers are stored as where nobody says: 32-bit floats, 64-bit integers."""
-    return {"f": FLOAT.storage, "c": DEFAULTS[complex].ir.storage}.get(dtype.kind, dtype)
-
-
-def _with_values(obj: Any) -> Any:
-    """Nested lists with the values of the tensors in them."""
-    from ..tensor import host_array
-
-    if isinstance(obj, list | tuple):
-        return [_with_values(each) for each in obj]
-    return host_array(obj, "asarray") if isinstance(obj, Handle) else obj
 
 
 def _shared(array: Any, obj: Any, dtype: ir.DType | None, device: Device | None) -> Tensor:

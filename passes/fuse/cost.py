@@ -30,6 +30,10 @@ CACHED = 0.5
 MOST_ARRAYS = 40
 """How many arrays a kernel reads and writes, beyond which values would not stay in registers."""
 
+MOST_BESIDE = 6
+"""How many of them may be as large as the result, where there is a contraction: for each the code
+has a vector more for every register of a tile, in each version of it."""
+
 MOST_OPS = 400
 """How many ops a kernel has, so that it is compiled in reasonable time."""
 

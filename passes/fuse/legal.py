@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from ...ir import tensor
 from .axes import Group
 from .clusters import Cluster, Clusters
-from .cost import MOST_ARRAYS, MOST_LEVELS, MOST_OPS
+from .cost import MOST_ARRAYS, MOST_BESIDE, MOST_LEVELS, MOST_OPS
 from .graph import Kind, Node, Source
 from .refuse import Refuse
 
@@ -21,6 +21,7 @@ OTHER_AXES = Refuse("runs along other axes")
 OTHER_ORDER = Refuse("writes its axes in another order")
 OTHER_SHAPE = Refuse("something else reads it in a shape that the kernel does not write")
 ARRAYS = Refuse(f"together they read and write more than {MOST_ARRAYS} arrays")
+BESIDE = Refuse(f"more than {MOST_BESIDE} arrays as large as the result of a contraction")
 LEVELS = Refuse(f"more than {MOST_LEVELS} reductions would wait for each other")
 OPS = Refuse(f"together they have more than {MOST_OPS} ops")
 
@@ -44,9 +45,20 @@ def refusal(clusters: Clusters, one: Cluster, other: Cluster) -> Refuse | None:
     reads = {*one.reads, *other.reads}.difference(one.writes, other.writes)
     if len(writes) + len(reads) > MOST_ARRAYS:
         return ARRAYS
+    if _product_beside(one, other, (*writes, *reads)):
+        return BESIDE
     wide = one if len(one.space) >= len(other.space) else other
     order = arranged(wide.space, one.reduced or other.reduced, writes)
     return order if isinstance(order, Refuse) else None
+
+
+def _product_beside(one: Cluster, other: Cluster, arrays: Iterable[Source]) -> bool:
+    """Whether there is a contraction, and too much is read and written along all of its axes."""
+    around = one if one.product is not None else other if other.product is not None else None
+    if around is None:
+        return False
+    large = [each for each in arrays if around.space <= {*each.leaves}]
+    return len(large) > MOST_BESIDE
 
 
 def standing_alone(node: Node) -> Refuse:

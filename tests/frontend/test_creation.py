@@ -80,6 +80,33 @@ def test_a_tensor_is_made_on_the_device_that_is_asked_for(shape: Any, device: st
     assert made.device == like.device == device
 
 
+DOUBLE = bs.asarray([1.5, 2.5], dtype="float64")
+LISTS: list[tuple[list[Any], str]] = [
+    ([DOUBLE[0], DOUBLE[1]], "float64"), ([DOUBLE, DOUBLE], "float64"), ([DOUBLE[0], 1], "float64"),
+    ([[DOUBLE[0]], [2.5]], "float64"), ([np.ones(2), np.ones(2)], "float64"),
+    ([np.float16(1)], "float16"), ([np.float16(1), np.float32(2)], "float32"),
+    ([np.float64(1), 2.0], "float32"), ([DOUBLE[0], 2j], "complex128"), ([1.5, 2j], "complex64"),
+    ([bs.asarray(1, dtype="int32"), 2.5], "float32"), ([np.int8(1), np.int8(2)], "int8"),
+    ([bs.asarray(1, dtype="bfloat16")], "bfloat16"), ([True, 2], "int64"),
+    ([], "float32"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("given", "dtype"), LISTS, ids=str)
+def test_a_list_has_the_dtype_of_the_arrays_in_it(given: Any, dtype: str) -> None:
+    made = bs.asarray(given)
+    assert made.dtype == dtype
+    np.testing.assert_array_equal(made.numpy(), np.array(bs.asarray(given, dtype=dtype)))
+
+
+def test_a_list_of_tensors_that_are_traced_or_keep_a_history_is_put_together() -> None:
+    turned = bs.jit(lambda x: bs.asarray([[x[1], 2.0], [x[0], 3]]))
+    assert turned(bs.asarray([1.0, 2.0])).tolist() == [[2, 2], [1, 3]]
+    weights = bs.tensor([1.0, 2.0], requires_grad=True)
+    slopes = (bs.tensor([weights[1] * 3, weights[0], 1.0]) ** 2).sum().backward()
+    assert slopes[weights].tolist() == [2, 36]
+
+
 MISTAKES = [
     Mistake(lambda: bs.arange("a"), bs.DTypeError, "str"),
     Mistake(lambda: bs.arange(0, 5, 0), bs.ArgumentError, "the step is 0"),

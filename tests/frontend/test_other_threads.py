@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+import brimstone as bs
+from brimstone.frontend import force
 from brimstone.frontend.arguments import Roles
 from brimstone.frontend.quick import Quick
 from brimstone.frontend.tree import LEAF
@@ -44,3 +46,18 @@ def test_what_finds_a_tree() -> None:
     table |= {1: (Adding(table),), 2: (Adding(table),)}
     assert quick.finder(LEAF) is None
     assert len(table) == 4
+
+
+def test_what_another_thread_has_computed_meanwhile_is_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It computed y, which was made of x, and then gave x away."""
+    compute, x = force._compute, bs.ones(3).sync()
+    y = x + 1
+
+    def too_late(nodes: Any, *rest: Any, **settings: Any) -> None:
+        compute(nodes, *rest, **settings)
+        raise bs.DeadTensorError("read", "the tensor was donated")
+
+    monkeypatch.setattr(force, "_compute", too_late)
+    assert y.tolist() == [2, 2, 2]

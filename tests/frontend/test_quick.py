@@ -288,3 +288,27 @@ def test_random_arguments_mean_the_same_again_and_again(seed: int) -> None:
                 kind = Arguments(args, kwargs).kind
                 assert kinds.setdefault(key, kind) == kind
     assert kinds
+
+
+def test_a_function_without_tensors_has_a_step_for_each_device() -> None:
+    twos = bs.jit(lambda: bs.ones(3) * 2)
+    with bs.device("cpu"):
+        on_cpu = twos()
+    with bs.device("reference"):
+        elsewhere = twos()
+    assert (str(on_cpu.device), str(elsewhere.device)) == ("cpu", "reference")
+    assert (on_cpu + 1).tolist() == (elsewhere + 1).tolist() == [3, 3, 3]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What a function reads."""
+
+    factor: float
+
+
+def test_signs_of_zeros_in_dataclasses_are_told_apart() -> None:
+    scaled = bs.jit(lambda x, scale: x * scale.factor, static="scale")
+    x = bs.ones(2)
+    signs = [np.signbit(scaled(x, Scale(each)).numpy()).tolist() for each in (0.0, -0.0)]
+    assert signs == [[False, False], [True, True]]

@@ -94,10 +94,10 @@ if child == 0:
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 """
 GATHERING = """
-from brimstone.frontend.recording import GATHERING
+from brimstone.frontend.recording import gathering
 begun = threading.Event()
 def gather():
-    with GATHERING:
+    with gathering():
         begun.set()
         time.sleep(0.3)
 thread = threading.Thread(target=gather)

@@ -9,7 +9,15 @@ from brimstone.ir.dtypes import i64
 from brimstone.ir.func import Module
 from brimstone.passes.fuse import Fused, fuse
 from brimstone.passes.fuse.clusters import CIRCLE
-from brimstone.passes.fuse.cost import LAUNCH, MOST_ARRAYS, MOST_LEVELS, MOST_OPS, amount, effort
+from brimstone.passes.fuse.cost import (
+    LAUNCH,
+    MOST_ARRAYS,
+    MOST_BESIDE,
+    MOST_LEVELS,
+    MOST_OPS,
+    amount,
+    effort,
+)
 from brimstone.passes.fuse.legal import LEVELS
 from brimstone.passes.generalise import generalise
 from brimstone.passes.manager import run_pipeline
@@ -27,6 +35,24 @@ def test_a_kernel_has_so_many_arrays_at_most() -> None:
     assert len(fused.report.kernels) == 3
     assert all(len(each.reads) + len(each.writes) <= MOST_ARRAYS for each in fused.report.kernels)
     assert reasons(fused) == [f"together they read and write more than {MOST_ARRAYS} arrays"]
+
+
+def test_a_contraction_has_so_many_arrays_beside_it_at_most() -> None:
+    """A weight of which a recurrent network makes use at each of its steps."""
+
+    def loss(w: bs.Tensor, x: bs.Tensor) -> bs.Tensor:
+        for _ in range(24):
+            x = bs.tanh(x @ w)
+        return (x * x).sum()
+
+    traced = bs.jit(bs.grad(loss)).lower(bs.ones((64, 64)), bs.ones((16, 64)))
+    func = generalise(traced.ir.main).func
+    run_pipeline(Module([func]), PREPARE)
+    fused = fuse(func)
+    products = [each for each in fused.report.kernels if "contract" in each.name]
+    assert len(products) == 24 + 23 + 24  # values, and slopes along them and by the weight
+    for kernel in products:
+        assert len(kernel.reads) + len(kernel.writes) <= MOST_BESIDE + 2
 
 
 def test_a_kernel_has_so_many_ops_at_most() -> None:
