@@ -13,6 +13,7 @@ from functools import partial, update_wrapper
 from typing import Any
 
 from ..ir.shared.cache import Cache
+from ..passes.handled import is_of_handler
 from ..runtime.device import Device, current_device
 from ..runtime.steps import Plan, plan
 from ..runtime.streams import INTERRUPTIBLE
@@ -168,13 +169,13 @@ class Jitted:
         """
         if current_trace() is not None:
             return self.function(*args, **kwargs)
-        around = current_surroundings()
-        training = around is not None and around.training
+        said = current_surroundings()
+        training = said is not None and said.training
         inner = self._surrounded.get(training)
         if inner is None:
             made = Jitted(within(self.function, training), self._roles_of)
             inner = self._surrounded.setdefault(training, made)
-        key = None if around is None else around.key
+        key = None if said is None else said.key
         with unsurrounded():
             made = inner(*args, **kwargs, **({} if key is None else {KEY_PARAMETER: key}))
         return handed_on(made, args, kwargs)
@@ -262,7 +263,9 @@ class Jitted:
             unseen = Unseen(numbers)
             try:
                 traced = self._traced(given, unseen)
-            except Exception:
+            except Exception as problem:
+                if is_of_handler(problem):
+                    raise
                 unseen.refused = True
             given.close()
             if not unseen.refused:

@@ -19,6 +19,7 @@ from ..ir.rewriter import Application
 from ..ir.verifier import verify
 from .context import Context, Settings
 from .declare import Step
+from .handled import is_of_handler
 from .notation import Pipeline, steps_of
 from .reproducer import write_reproducer
 from .stage import Span, Stage
@@ -89,6 +90,8 @@ def _run_on(step: Step, func: Func, context: Context) -> Span:
     try:
         step(func, context)
     except Exception as error:
+        if is_of_handler(error):
+            raise
         raise PassError(step, func, error) from error
     return Span(func.name, start, perf_counter() - start, len(context.entries) - spent)
 

@@ -71,15 +71,16 @@ class Cache:
             return None
         path = self._path(key, kind)
         try:
-            stored = path.read_bytes()
+            stored = _read(path, self.bytes_at_most)
         except FileNotFoundError:
             return None
+        except _Damaged:
+            stored = b""
         except OSError as problem:
             return self._give_up(f"cannot be read ({problem})")
         if _digest(path, stored[DIGEST:]) != stored[:DIGEST]:
             self._warn(f"had a damaged file, {path.name}")
-            with suppress(OSError):
-                path.unlink()
+            _remove(path)
             return None
         with suppress(OSError):
             os.utime(path)
@@ -109,7 +110,7 @@ class Cache:
         entries: list[tuple[float, int, str]] = []
         for entry in self._entries():
             with suppress(OSError):  # another process trims too
-                found = entry.stat()
+                found = entry.stat(follow_symlinks=False)
                 if entry.name.endswith((OBJECT, STEP)):
                     entries.append((found.st_mtime, found.st_size, entry.path))
                 elif time() - found.st_mtime > ABANDONED_AFTER:
@@ -136,8 +137,9 @@ class Cache:
         count = size = 0
         for entry in self._entries():
             with suppress(OSError):
-                size += entry.stat().st_size if entry.name.endswith((OBJECT, STEP)) else 0
-                count += entry.name.endswith(OBJECT)
+                if entry.is_file(follow_symlinks=False):
+                    size += entry.stat().st_size if entry.name.endswith((OBJECT, STEP)) else 0
+                    count += entry.name.endswith(OBJECT)
         return count, size
 
     def _entries(self) -> Iterator[os.DirEntry[str]]:
@@ -190,6 +192,26 @@ class Cache:
         self._warned = True
         text = f"the cache of machine code {self.folder} {what} (set {VARIABLE} to name another)"
         warnings.warn(text, CacheWarning, stacklevel=3)
+
+
+class _Damaged(Exception):
+    """What lies there is no file that was put there."""
+
+
+def _read(path: Path, bytes_at_most: int) -> bytes:
+    """What a plain file of this size at most holds; others may never end."""
+    found = path.lstat()
+    if not stat.S_ISREG(found.st_mode) or found.st_size > bytes_at_most:
+        raise _Damaged
+    return path.read_bytes()
+
+
+def _remove(path: Path) -> None:
+    """Take away what is damaged, whatever it is."""
+    with suppress(OSError):
+        path.unlink()
+    with suppress(OSError):
+        path.rmdir()
 
 
 def _digest(path: Path, code: bytes) -> bytes:

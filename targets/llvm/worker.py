@@ -10,6 +10,7 @@ import gc
 import os
 import sys
 
+from ...passes.handled import is_of_handler
 from .compile import CompileError, target_machine
 from .frames import CODE, READY, REFUSED, machine_of, read_frame, write_frame
 from .lower import compile_kernel
@@ -21,6 +22,8 @@ def outcome(text: str, machine: CPU) -> bytes | CompileError:
     try:
         return compile_kernel(text, machine)
     except Exception as problem:
+        if is_of_handler(problem):
+            raise
         return CompileError(str(problem) or repr(problem))
 
 

@@ -148,6 +148,30 @@ def test_a_file_that_cannot_be_read_is_one_warning(cache: Cache) -> None:
     assert cache.get(KEY) is None
 
 
+@pytest.mark.parametrize("kind", ["a folder", "a pipe", "a link", "a loop", "too large"])
+def test_what_is_no_file_that_was_put_there_is_damaged(cache: Cache, kind: str) -> None:
+    """To read a pipe, or a link to a device, might never end."""
+    cache.put(KEY, b"code")
+    path = stored(cache)
+    path.unlink()
+    if kind == "a folder":
+        path.mkdir()
+    elif kind == "a pipe":
+        os.mkfifo(path)
+    elif kind == "a link":
+        path.symlink_to("/dev/zero")
+    elif kind == "a loop":
+        path.symlink_to(path.name)
+    else:
+        path.touch()
+        os.truncate(path, cache.bytes_at_most + 1)
+    with pytest.warns(CacheWarning, match="damaged"):
+        assert cache.get(KEY) is None
+    cache.put(KEY, b"code")
+    assert cache.get(KEY) == b"code"
+    assert cache.held()[0] == 1
+
+
 def test_what_was_used_longest_ago_goes_first(tmp_path: Path) -> None:
     cache = Cache(tmp_path, bytes_at_most=10_000)
     keys = [f"{number:02x}{'3' * 62}" for number in range(12)]
