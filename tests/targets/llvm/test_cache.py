@@ -138,11 +138,15 @@ def test_code_of_other_users_is_not_run(tmp_path: Path, monkeypatch: pytest.Monk
         assert Cache(foreign).get(KEY) is None
 
 
-def test_a_file_that_cannot_be_read_is_one_warning(cache: Cache) -> None:
+def test_a_file_that_cannot_be_read_is_one_warning(
+    cache: Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cache.put(KEY, b"code")
-    path = stored(cache)
-    path.unlink()
-    path.mkdir()
+
+    def broken(path: Path) -> bytes:
+        raise OSError(errno.EIO, "a broken disk")
+
+    monkeypatch.setattr(Path, "read_bytes", broken)
     with pytest.warns(CacheWarning, match="cannot be read"):
         assert cache.get(KEY) is None
     assert cache.get(KEY) is None
