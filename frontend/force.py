@@ -41,6 +41,7 @@ from .pending import take
 from .prefixes import COMPILED
 from .ready import Piece, find, make
 from .recording import Recording, gather, gathering, lower
+from .rounds import rounds
 from .shortage import out_of_memory, step_out_of_memory
 from .trace import untraced
 from .tree import leaves_of
@@ -118,11 +119,14 @@ class _Unsound(Exception):
 
 
 def _compute(nodes: Sequence[Node], device: Device, recompute: bool, apart: bool = False) -> None:
-    """Compute nodes: as one step where that is compiled, else in pieces that are, then the rest;
-    `apart` from what has failed before, or may take long."""
+    """Compute nodes: as one step where that is compiled, else in pieces that are, then the rest, if
+    it is a loop in rounds; `apart` from what has failed before, or may take long."""
     pieces = _compiled(nodes, device, recompute)
     while pieces:  # each is let go when it is done, with the nodes that nobody reads any more
         _run_piece(pieces.popleft(), apart)
+    parts = _rounds(nodes, device)
+    while parts:
+        _compute(parts.popleft(), device, recompute, apart)
     rest = [node for node in nodes if node.buffer is None]
     if rest:
         piece = make(rest, device, recompute)
@@ -138,6 +142,14 @@ def _compiled(nodes: Sequence[Node], device: Device, recompute: bool) -> deque[P
             buffer_of(node)
         whole = find(recording, device, recompute)
         return cut(recording, device, recompute) if whole is None else deque([whole])
+
+
+def _rounds(nodes: Sequence[Node], device: Device) -> deque[list[Node]]:
+    rest = [node for node in nodes if node.buffer is None]
+    if not rest:
+        return deque()
+    with gathering():
+        return rounds(gather(rest), device)
 
 
 def _run_piece(piece: Piece, apart: bool) -> None:

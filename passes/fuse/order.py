@@ -52,10 +52,11 @@ class _Order:
             del self.readers[source][cluster]
 
     def _beside(self, cluster: Cluster) -> Iterator[Cluster]:
-        """Those that can run, and shrink memory, now that this one has run."""
-        near = (*cluster.reads, *cluster.writes)
+        """Those that can run, and shrink memory, now that this one has run: they read what it
+        wrote, or are the last to read what it has read."""
+        read = [source for source in cluster.reads if len(self.readers[source]) == 1]
         for other in dict.fromkeys(
-            each for source in near for each in self.readers.get(source, ())
+            each for source in (*read, *cluster.writes) for each in self.readers.get(source, ())
         ):
             if self._can_run(other) and self._shrinks(other):
                 yield other

@@ -1,0 +1,87 @@
+"""Rounds: a long recording of a loop is done some turns of the loop at a time.
+
+Comes in: a recording for which nothing is compiled, such as that of a thousand steps of training of
+which nobody has read anything. Goes out: what is to be computed first, what then, and so on. In
+each round stand the same lines as in the one before, so it is compiled once: as a whole the
+recording would take a thousand times as long to compile as one turn does.
+
+Turns begin where least is handed on from one to the next.
+Never: a computation, or a cut where something is handed on that belongs to no device yet.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+from ..ir.tensor import Constant
+from ..runtime.device import Device
+from .node import Node
+from .recording import Recording
+
+LONG = 2048
+"""Of so many nodes is a recording that is looked through: to compile it takes a second or two."""
+ROUND = 128
+"""So many nodes a round has at least: what is made of so many costs little to hand on."""
+TURNS = 4
+"""So many turns there are at least, and they are half of all."""
+CANDIDATES = 64
+"""So many lengths of a turn are tried."""
+
+
+class _Loop(NamedTuple):
+    """From where to where each line is that of a turn before."""
+
+    begin: int
+    end: int
+    turn: int
+
+
+def rounds(recording: Recording, device: Device) -> deque[list[Node]]:
+    """What is to be computed in turn, before what is wanted; nothing, if there is no loop."""
+    nodes = [node for node in recording.nodes if node.cls is not Constant]
+    loop = _loop([(node.cls, node.location) for node in nodes]) if len(nodes) >= LONG else None
+    if loop is None:
+        return deque()
+    last_read = {each: place for place, node in enumerate(nodes) for each in node.operands}
+    last_read |= dict.fromkeys(recording.outputs, len(nodes))
+    lasting = [last_read.get(node, 0) for node in nodes]
+    cuts = _cuts(loop, lasting)
+    found = deque[list[Node]]()
+    for begin, end in zip([0, *cuts], cuts, strict=False):
+        found.append([nodes[at] for at in range(begin, end) if lasting[at] >= end])
+    belong = all([node.device is device for each in found for node in each])
+    return found if belong and all(found) else deque()
+
+
+def _loop(lines: Sequence[object]) -> _Loop | None:
+    """The loop that most lines are of, if they are: one of its turns is around three quarters."""
+    middle = 3 * len(lines) // 4
+    before = (at for at in range(middle - 1, -1, -1) if lines[at] == lines[middle])
+    for at, _ in zip(before, range(CANDIDATES), strict=False):
+        turn = middle - at
+        if lines[at:middle] != lines[max(at - turn, 0) : at]:
+            continue
+        begin, end = at, middle
+        while begin > 0 and lines[begin - 1] == lines[begin - 1 + turn]:
+            begin -= 1
+        while end < len(lines) and lines[end] == lines[end - turn]:
+            end += 1
+        if end - begin >= max(TURNS * turn, len(lines) // 2):
+            return _Loop(begin, end, turn)
+    return None
+
+
+def _cuts(loop: _Loop, lasting: Sequence[int]) -> list[int]:
+    """Where rounds end: in each turn, or each so-manyth, at the same line."""
+    changes = [0] * (len(lasting) + 2)
+    for at, last in enumerate(lasting):
+        if last > at:
+            changes[at + 1] += 1
+            changes[last + 1] -= 1
+    handed_on = [*accumulate(changes)]
+    second = loop.begin + loop.turn  # what is read of before the loop may be alive in the first
+    first = min(range(second, second + loop.turn), key=handed_on.__getitem__)
+    return [*range(first, loop.end + 1, loop.turn * -(-ROUND // loop.turn))]
