@@ -5,7 +5,7 @@ Never: a tensor's value; settings are numbers of the host.
 """
 
 from math import isfinite
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 from ..frontend.errors import ArgumentError, fail
@@ -49,7 +49,7 @@ def expect_betas(owner: Any, betas: Any, count: int = 2) -> None:
 def expect_whole(owner: Any, low: int, **settings: Any) -> None:
     """Refuse what is no whole number of at least `low`."""
     for name, value in settings.items():
-        if not isinstance(value, int) or isinstance(value, bool) or value < low:
+        if not isinstance(value, Integral) or isinstance(value, bool) or value < low:
             problem = f"{name} is a whole number of at least {low}"
             fail(ArgumentError, _name(owner), problem, value)
 

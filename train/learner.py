@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ..frontend.errors import ArgumentError, described, expect_functions, fail
+from ..frontend.errors import ArgumentError, described, fail
 from ..frontend.explanation import Explanation
 from ..frontend.functions.keys import fold_in
 from ..frontend.jit import jit
@@ -25,17 +25,16 @@ from ..targets import Memory
 from .budget import Budget, Steps, compiled
 from .devices import known_devices, moved, spread
 from .events import Listener
-from .measures import Metric, Tally, is_rate, items_of, second_of
-from .precision import PRECISIONS, Precision
+from .given import check_fit, check_learner, check_model
+from .measures import Metric, Tally, items_of, second_of
+from .precision import Precision
 from .run import Plan, Run, Running
 from .saving import Saving
 from .saving.loading import Choice, Misfit, Mode, chosen, restored
 from .schedules import Plateau
 from .source import Source
-from .state import Optimiser, State, begin
+from .state import Optimiser, State, begin, check_state
 from .step import Loss, NanPolicy, Recipe, Report
-
-POLICIES = ("raise", "skip", "ignore")
 
 
 @dataclass(frozen=True)
@@ -71,29 +70,7 @@ class Learner:
     devices: Sequence[str | Device] = ()
 
     def __post_init__(self) -> None:
-        if isinstance(self.optimiser, type):
-            name = self.optimiser.__name__
-            hint = f"make one: `{name}(...)`"
-            problem = f"{name} is a class of optimisers, and no optimiser"
-            fail(ArgumentError, "Learner", problem, hint=hint)
-        functions = [self.clip] if self.clip else []
-        expect_functions("Learner", self.loss, self.targets, *functions)
-        expect_functions("Learner", *self._measures.values())
-        for name in self.metrics:
-            if name == "loss" or is_rate(name):
-                problem = f"{name!r} is the name of what every run tells"
-                fail(ArgumentError, "Learner", problem, hint="give the metric another one")
-        if self.memory is not None and self.memory <= 0:
-            problem = "a step takes some bytes of memory"
-            fail(ArgumentError, "Learner", problem, self.memory)
-        if len(self._devices) > 1 and self.memory is not None:
-            problem = "a budget of memory is for one device"
-            fail(ArgumentError, "Learner", problem, hint="leave out `memory`, or the other devices")
-        if self.accumulate < 1:
-            problem = "gradients of one batch at least are averaged"
-            fail(ArgumentError, "Learner", problem, self.accumulate)
-        _expect("nan", self.nan, POLICIES)
-        _expect("precision", self.precision, PRECISIONS)
+        check_learner(self)
 
     @property
     def gathering(self) -> dict[str, Metric]:
@@ -120,6 +97,7 @@ class Learner:
 
     def begin(self, model: Any) -> State:
         """The state before the first step."""
+        check_model("begin", model)
         recipe = self.recipe
         scaled, falls = recipe.precision == "float16", self.plateau is not None
         with self._devices[0] if self._devices else nullcontext():
@@ -146,12 +124,14 @@ class Learner:
 
     def explain(self, state: State, batch: Any) -> Explanation:
         """What a step on this batch is compiled to, in words; nothing runs."""
+        check_state("explain", state)
         batch = self._here_alone(batch)
         return self._steps_on(state, batch).train.explain(state, batch)
 
     def planned_memory(self, state: State, batch: Any) -> Memory | None:
         """The bytes that a step on this batch takes, as they are planned; nothing runs. None where
         nothing is planned, as on the device `reference`."""
+        check_state("planned_memory", state)
         batch = self._here_alone(batch)
         return self._steps_on(state, batch).train.memory(state, batch)
 
@@ -196,12 +176,8 @@ class Learner:
         With `saving`, checkpoints are written, and a run that ended early goes on where it was.
         Ctrl-C finishes the step, or the batch of a validation, writes a checkpoint and returns.
         """
-        if epochs < 0:
-            fail(ArgumentError, "fit", "a number of epochs is not negative", epochs)
-        if valid is None and self.plateau and not self.plateau.value.startswith("train."):
-            problem = f"nothing gives {self.plateau.value}, by which the rate is to fall"
-            fail(ArgumentError, "fit", problem, hint="`fit(..., valid=batches)`")
         plan = Plan(name, epochs, data, valid, listeners)
+        check_fit(self, model, plan, saving)
         return Running(self, plan, self.begin(model)).run(saving)
 
     def explain_failure(self, state: State, batch: Any) -> str:
@@ -245,8 +221,3 @@ class Learner:
     @cached_property
     def _evaluate(self) -> Any:
         return jit(self.recipe.evaluate)
-
-
-def _expect(name: str, given: str, known: Sequence[str]) -> None:
-    if given not in known:
-        fail(ArgumentError, "Learner", f"{name} is one of {', '.join(known)}", given)

@@ -8,7 +8,7 @@ Never: what stays the same; that is the `Learner`'s.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from ..frontend.errors import ArgumentError, fail
 from ..frontend.functions.creation import asarray, zeros_like
@@ -21,6 +21,7 @@ from .optimisers.optimiser import trained_places, widened
 from .scaling import Scale
 
 
+@runtime_checkable
 class Optimiser(Protocol):
     """Makes better parameters of gradients: pure functions of trees, `initial` of the model gives
     what is remembered, `update` the next model and what is remembered then."""
@@ -48,6 +49,13 @@ class State:
     scale: Scale | None
     rate: Tensor | None = None
     good: Tensor | None = None
+
+
+def check_state(operation: str, state: Any) -> None:
+    """Refuse a model, or anything else, in the place of a state."""
+    if not isinstance(state, State):
+        hint = "`state = learner.begin(model)`, then `state, report = learner.step(state, batch)`"
+        fail(ArgumentError, operation, "the state of a run is needed", state, hint=hint)
 
 
 def begin(

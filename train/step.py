@@ -24,7 +24,7 @@ from ..nn.context import inference, training
 from ..nn.recomputing import Recomputing
 from .optimisers.optimiser import widened
 from .precision import batch_in, model_in
-from .state import Optimiser, State, chosen
+from .state import Optimiser, State, check_state, chosen
 
 NanPolicy = Literal["raise", "skip", "ignore"]
 Loss = Callable[[Any, Any], Any]
@@ -82,6 +82,7 @@ class Recipe:
 
     def share(self, state: State, batch: Any) -> tuple[Share, Any]:
         """What a batch, or a part of one, gives; and the model with what its modules left."""
+        check_state("step", state)
         scale = state.scale
 
         def scaled(model: Any, batch: Any) -> Any:

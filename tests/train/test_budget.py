@@ -161,7 +161,7 @@ def test_means_of_batches_come_out_of_what_is_computed_again() -> None:
 
 @pytest.mark.parametrize("memory", [0, -5])
 def test_a_budget_is_a_number_of_bytes(memory: int) -> None:
-    with pytest.raises(ArgumentError, match="a step takes some bytes of memory"):
+    with pytest.raises(ArgumentError, match="memory is a number above 0"):
         train.Learner(loss, train.optimisers.SGD(0.1), memory=memory)
 
 

@@ -259,11 +259,49 @@ def test_a_model_is_trained_where_it_is(options: Any) -> None:
 
 
 A_CLASS: Any = train.SGD
+
+
+def wrong(value: Any) -> Any:
+    """A value of another type than is asked for."""
+    return value
+
+
 MISTAKES: dict[str, tuple[Any, str]] = {
-    "accumulate": (lambda: learner(accumulate=0), "one batch at least"),
-    "nan": (lambda: learner(nan="no"), "nan is one of raise, skip, ignore"),
+    "accumulate": (lambda: learner(accumulate=0), "a whole number of at least 1"),
+    "nan": (lambda: learner(nan="no"), "nan is one of 'raise', 'skip', 'ignore'"),
     "precision": (lambda: learner(precision="f8"), "precision is one of"),
-    "epochs": (lambda: learner().fit(model(), BATCHES, epochs=-1), "not negative"),
+    "epochs": (lambda: learner().fit(model(), BATCHES, epochs=-1), "of at least 0"),
+    "half an epoch": (lambda: learner().fit(model(), BATCHES, epochs=wrong(1.5)), "a whole number"),
+    "an optimiser": (
+        lambda: train.Learner(loss, wrong("sgd")),
+        "optimiser is one such as `train.AdamW",
+    ),
+    "a plateau": (lambda: learner(plateau=wrong("x")), "plateau is one such as"),
+    "metrics": (lambda: learner(metrics=["accuracy"]), "metrics are a dict"),
+    "a class of metrics": (
+        lambda: learner(metrics={"a": train.metrics.Accuracy}),
+        "make one: `Accuracy",
+    ),
+    "memory": (lambda: learner(memory="2GB"), "memory is a number above 0"),
+    "devices": (lambda: learner(devices="cpu"), "sequence"),
+    "a folder": (lambda: learner().fit(model(), BATCHES, saving=wrong("a")), "`train.Saving"),
+    "no data": (lambda: learner().fit(model(), wrong(None)), "data gives batches"),
+    "valid": (lambda: learner().fit(model(), BATCHES, valid=wrong(3)), "valid gives batches"),
+    "listeners": (
+        lambda: learner().fit(model(), BATCHES, listeners=wrong(3)),
+        "a sequence of them",
+    ),
+    "a listener": (
+        lambda: learner().fit(model(), BATCHES, listeners=[wrong(3)]),
+        "called with events",
+    ),
+    "a class of models": (lambda: learner().fit(bs.nn.Linear, BATCHES), "make one of it: `Linear"),
+    "no model": (lambda: learner().fit(None, BATCHES), "there is no model"),
+    "no state": (lambda: learner().step(wrong(model()), BATCHES[0]), "`state = learner.begin"),
+    "no state to explain": (
+        lambda: learner().explain(wrong(model()), BATCHES[0]),
+        "state of a run",
+    ),
     "metric": (lambda: learner(metrics={"a": 3}), "expected a function"),
     "a class": (lambda: train.Learner(lambda m, b: m(b[0]), A_CLASS), "make one: `SGD"),
     "loss": (
