@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from operator import index
-from typing import Any
+from typing import Any, cast
 
 from ..ir import dtypes as ir
 from ..ir import tensor as ops
@@ -18,7 +18,7 @@ from .errors import ArgumentError, DTypeError, ShapeError, expect_functions, fai
 from .exact import exact
 from .function import StandIn, Traced, as_tensors, stand_in, tensors_among, trace
 from .functions.common import as_node, as_size
-from .handle import wrap
+from .handle import Handle, wrap
 from .left import has_part
 from .node import Node, record_parts
 from .regions import Branch, Gathered, balanced, hand_on
@@ -179,7 +179,7 @@ def _bounded_while(
     return scan(step, carry, length=max_steps)[0]
 
 
-def fori_loop(start: int, stop: int, body: Callable[[Any, Any], Any], carry: Any) -> Any:
+def fori_loop(start: Any, stop: Any, body: Callable[[Any, Any], Any], carry: Any) -> Any:
     """`carry = body(index, carry)` for each index from `start` to `stop` - 1."""
     from .functions.creation import arange
 
@@ -189,9 +189,13 @@ def fori_loop(start: int, stop: int, body: Callable[[Any, Any], Any], carry: Any
 
 
 def _bound(value: Any) -> Any:
-    """Where a loop starts or stops: an integer, or a size that is not known yet."""
-    if isinstance(value, Dim) or hasattr(value, "__index__"):
-        return value if isinstance(value, Dim) else index(value)
+    """Where a loop starts or stops: an integer, a size that is not known yet, or one traced."""
+    if isinstance(value, Dim):
+        return value
+    if isinstance(value, Handle) and value.node.trace is not None:
+        return value
+    if hasattr(value, "__index__"):
+        return index(cast(Any, value))
     problem = f"a loop starts and stops at an integer, not at {type(value).__name__}"
     fail(ArgumentError, "fori_loop", problem, value)
 

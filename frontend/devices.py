@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..runtime.device import Device, device_named
 from ..targets import TARGETS
+from .errors import DeviceError, fail
 from .functions.creation import as_device
 
 if TYPE_CHECKING:
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 def device(name: Any) -> Device:
     """The device of that name; as a context, the place where this thread makes tensors."""
     found = as_device(name, "device")
-    assert found is not None
+    if found is None:
+        fail(DeviceError, "device", "a device has a name", name, hint='`bs.device("cpu")`')
     return found
 
 

@@ -127,6 +127,10 @@ def linearize(function: Callable[..., Any], *primals: Any) -> tuple[Any, Callabl
 def jvp(function: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
     """The value of `function`, and how it changes when its arguments change by `tangents`."""
     expect_functions("jvp", function)
+    for name, given in (("primals", primals), ("tangents", tangents)):
+        if not isinstance(given, tuple | list):
+            problem, hint = f"{name} are a tuple, one for each argument", "of one argument, `(x,)`"
+            fail(ArgumentError, "jvp", problem, given, hint=hint)
     return pushing(function, primals)(tangents)
 
 

@@ -75,12 +75,16 @@ def by_path(operation: str, found: Iterable[Leaf]) -> dict[str, Any]:
 
 def with_frozen(module: Module, pattern: str, wanted: bool) -> Any:
     """The module with the parameters that match frozen, or else no longer frozen."""
-    searched = re.compile(pattern)
+    operation = "freeze" if wanted else "unfreeze"
+    try:
+        searched = re.compile(pattern)
+    except (re.error, TypeError) as problem:
+        hint = 'a pattern is a text of `re`, such as r"^encoder\\."'
+        fail(ArgumentError, operation, f"{problem}", pattern, hint=hint)
     matching = {
         each.path for each in leaves(module) if not each.is_buffer and searched.search(each.path)
     }
     if not matching:
-        operation = "freeze" if wanted else "unfreeze"
         paths = list(params(module, frozen=True))
         near = get_close_matches(pattern, paths, 3, 0.3) or paths[:3]
         problem = f"no parameter matches {pattern!r}"

@@ -246,6 +246,8 @@ def arange(
     start, stop, step = (_plain(each, "arange", int | float) for each in (start, stop, step))
     if step == 0:
         fail(ArgumentError, "arange", "the step is 0")
+    if not all([math.isfinite(each) for each in (start, stop, step)]):
+        fail(ArgumentError, "arange", f"cannot count from {start} to {stop} by {step}")
     count = max(math.ceil((stop - start) / step), 0)
     whole = all(isinstance(each, int) for each in (start, stop, step))
     kind = as_ir_dtype(dtype, ir.i64 if whole else FLOAT)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any, overload
 
 from ...frontend.errors import ArgumentError, fail
+from ...frontend.functions.products import matmul
 from ...frontend.tensor import Tensor
 from ..arguments import check_counts, check_flags
 from ..initialisers import Initialiser, Keys, inverse_root
@@ -35,7 +36,7 @@ class Linear(Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[…, in_features] -> […, out_features]"""
-        made = x @ self.weight.T
+        made = matmul(x, self.weight.T)
         return made if self.bias is None else made + self.bias
 
 
@@ -55,6 +56,10 @@ class Sequential(Module):
 
     def __init__(self, *layers: Any) -> None:
         for place, layer in enumerate(layers):
+            if isinstance(layer, type):
+                problem = f"layer {place} is the class {layer.__name__}, and no layer"
+                hint = f"make one: `{layer.__name__}(...)`"
+                fail(ArgumentError, "Sequential", problem, hint=hint)
             if not callable(layer):
                 problem = f"layer {place} is a {type(layer).__name__}, which cannot be called"
                 hint = "give layers one by one: `Sequential(*layers)`"
@@ -80,4 +85,6 @@ class Sequential(Module):
     def __getitem__(self, place: int | slice) -> Any:
         if isinstance(place, slice):
             return Sequential(*list(self)[place])
-        return getattr(self, str(range(len(self))[place]))
+        if not -len(self) <= place < len(self):
+            raise IndexError(f"there are {len(self)} layers, and none at {place}")
+        return getattr(self, str(place % len(self)))

@@ -45,6 +45,10 @@ def ctc_loss(
         problem = "takes [steps, N, classes], targets [N, places], and two times N lengths"
         hint = "pad targets to one length; an axis for one item is added by `bs.expand_dims`"
         fail(ShapeError, name, problem, logs, targets, steps, lengths, hint=hint)
+    if len({logs.shape[1], targets.shape[0], steps.shape[0], lengths.shape[0]}) > 1:
+        problem = "the numbers of items differ: [steps, N, classes], [N, places], and two times N"
+        hint = "of [N, steps, classes] make that by `bs.moveaxis(log_probs, 1, 0)`"
+        fail(ShapeError, name, problem, logs, targets, steps, lengths, hint=hint)
     within(name, "blank", blank, 0, logs.shape[2] - 1)
     losses = _ctc(logs, targets, steps, lengths, blank)
     if zero_infinity:

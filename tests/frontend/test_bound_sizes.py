@@ -303,3 +303,12 @@ def test_random_programs(seed: int) -> None:
         for found, again, expected in zip(compiled(x), opened(x), run(x), strict=True):
             same(found, expected.numpy())
             same(again, expected.numpy())
+
+
+@pytest.mark.parametrize("count", [0, 1, 5])
+def test_a_loop_ends_where_a_traced_number_says(count: int) -> None:
+    turned = bs.jit(lambda x, n: bs.fori_loop(1, n, lambda at, x: x * 2 + at, x))
+    x, expected = bs.asarray([1.0, 2.0]), np.array([1.0, 2.0])
+    for at in range(1, count):
+        expected = expected * 2 + at
+    assert turned(x, bs.asarray(count)).tolist() == expected.tolist()

@@ -109,6 +109,10 @@ def test_a_list_of_tensors_that_are_traced_or_keep_a_history_is_put_together() -
 
 MISTAKES = [
     Mistake(lambda: bs.arange("a"), bs.DTypeError, "str"),
+    Mistake(lambda: bs.arange(float("nan")), bs.ArgumentError, "cannot count from 0 to nan by 1"),
+    Mistake(lambda: bs.device(None), bs.DeviceError, "a device has a name"),
+    Mistake(lambda: bs.jvp(bs.sin, bs.ones(2), (bs.ones(2),)), bs.ArgumentError, "primals are a t"),
+    Mistake(lambda: bs.jvp(bs.sin, (bs.ones(2),), bs.ones(2)), bs.ArgumentError, "tangents are a"),
     Mistake(lambda: bs.arange(0, 5, 0), bs.ArgumentError, "the step is 0"),
     Mistake(lambda: bs.full((2,), "a"), bs.DTypeError, "full"),
     Mistake(lambda: bs.full((2,), [1, 2]), bs.DTypeError, "full"),

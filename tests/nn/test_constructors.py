@@ -118,3 +118,23 @@ def test_a_key_in_the_place_of_a_flag_is_told_of(name: str) -> None:
 def test_what_cannot_be_called_is_no_layer(layers: tuple[object, ...]) -> None:
     with pytest.raises(bs.ArgumentError, match="which cannot be called"):
         nn.Sequential(*layers)
+
+
+def test_a_class_is_no_layer() -> None:
+    with pytest.raises(bs.ArgumentError, match=r"layer 0 is the class ReLU(?s:.*)`ReLU\(\.\.\.\)`"):
+        nn.Sequential(nn.ReLU, nn.Linear(3, 2))
+
+
+def test_layers_are_counted_from_either_end() -> None:
+    layers = nn.Sequential(nn.Linear(3, 2), nn.ReLU())
+    assert isinstance(layers[-1], nn.ReLU)
+    assert isinstance(layers[-2], nn.Linear)
+    for place in (2, -3):
+        with pytest.raises(IndexError, match=f"there are 2 layers, and none at {place}"):
+            layers[place]
+
+
+@pytest.mark.parametrize("given", [None, "a", [1.0, 2.0]])
+def test_what_is_no_tensor_is_told_of(given: Any) -> None:
+    with pytest.raises(bs.DTypeError, match=r"expected a tensor(?s:.*)bs\.asarray"):
+        nn.Linear(2, 2)(given)

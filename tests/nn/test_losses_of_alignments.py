@@ -155,10 +155,11 @@ def test_without_steps_nothing_is_emitted() -> None:
     assert found == [np.inf] * N
 
 
-ONE = READ[:, 0]
+ONE, TURNED = READ[:, 0], bs.moveaxis(READ, 1, 0)
 MISTAKES = [
     Mistake(lambda: nn.ctc_loss(ONE, TARGETS, TIMES, LENGTHS), bs.ShapeError, "N lengths"),
     Mistake(lambda: nn.ctc_loss(READ, TARGETS[0], TIMES, LENGTHS), bs.ShapeError, "pad targets"),
+    Mistake(lambda: nn.ctc_loss(TURNED, TARGETS, TIMES, LENGTHS), bs.ShapeError, "bs.moveaxis(log"),
     Mistake(lambda: nn.ctc_loss(READ, READ[0], TIMES, LENGTHS), bs.DTypeError, "are integers"),
     Mistake(lambda: ctc(blank=3), bs.ArgumentError, "blank is within 0..2"),
     Mistake(lambda: rnnt(blank=-4), bs.ArgumentError, "blank is within -3..2"),

@@ -59,6 +59,9 @@ def test_tensors_of_one_attribute_are_frozen_together() -> None:
 def test_a_pattern_that_matches_nothing_is_told(model: Any) -> None:
     with pytest.raises(ValueError, match=r"no parameter matches '0\.wieght'(?s:.*)0\.weight"):
         model.freeze("0.wieght")
+    for wrong in ("(", 3):
+        with pytest.raises(bs.ArgumentError, match="a pattern is a text of `re`"):
+            model.freeze(wrong)
 
 
 def test_weights_are_loaded_at_once_or_not_at_all(model: Any) -> None:
