@@ -66,8 +66,9 @@ def live() -> list[Node]:
 
 def _live(handles: list[ref[Handle]]) -> list[Node]:
     """The nodes of handles that somebody holds, and nobody has computed; the others are let go."""
-    pairs = [(each, held) for each in handles if (held := each()) is not None and held.pending]
-    handles[:] = [handle for handle, _ in pairs]
+    seen = [*handles]  # a handler of signals may add some meanwhile
+    pairs = [(each, held) for each in seen if (held := each()) is not None and held.pending]
+    handles[: len(seen)] = [handle for handle, _ in pairs]
     return [held.node for _, held in pairs]
 
 

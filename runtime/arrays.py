@@ -116,7 +116,7 @@ def _is_lost(state: int) -> bool:
     return state == State.STOPPED and current_thread() is not main_thread()
 
 
-def lend(native: Any) -> None:
+def forbid_writing(native: Any) -> None:
     """Let nobody write to the memory of some arrays any more."""
     if not core().brimstone_lend(native):
         raise Donated
@@ -179,7 +179,7 @@ def _new(shape: tuple[int, ...], storage: Any) -> Arrays:
     return owned((form,), core().brimstone_empty, form.size)
 
 
-def lent(array: Array) -> Arrays:
+def borrowed(array: Array) -> Arrays:
     """A host array, row-major and aligned, that nobody will change."""
     drop_gone()
     take_back()

@@ -13,7 +13,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from ..targets.script import Form, NoMemory
-from .arrays import Arrays, lend
+from .arrays import Arrays, forbid_writing
 from .held import Dealer
 from .native import Outcome, address_of, core, owned
 from .streams import INTERRUPTIBLE, Streams
@@ -102,7 +102,7 @@ class _Program:
         if outcome == Outcome.DONATED:
             for piece in pieces:
                 for each in [piece] if isinstance(piece, Arrays) else piece:
-                    lend(each.native)  # which says so, unless a thread has given it up since then
+                    forbid_writing(each.native)  # which says so, if no thread has given it up
         while not core().brimstone_admit(self.streams.own, self.native):
             pass  # in between Python looks at signals
         return dealer(*pieces)

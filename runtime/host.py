@@ -69,9 +69,9 @@ class Host:
         """A copy of a host array, row-major and aligned, of this dtype."""
         return arrays.copied(array, storage)
 
-    def lent(self, array: Array) -> arrays.Arrays:
+    def borrowed(self, array: Array) -> arrays.Arrays:
         """A host array, row-major and aligned, that nobody will change."""
-        return arrays.lent(array)
+        return arrays.borrowed(array)
 
     def failed(
         self, forms: Iterable[Form], error: IRError, handled: BaseException | None

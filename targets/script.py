@@ -298,7 +298,7 @@ class Host(Protocol):
         """A copy of a host array, row-major and aligned, of this dtype."""
         ...
 
-    def lent(self, array: Array) -> Arrays:
+    def borrowed(self, array: Array) -> Arrays:
         """A host array, row-major and aligned, that nobody will change."""
         ...
 

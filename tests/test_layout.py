@@ -33,6 +33,7 @@ PROSE = {".cff", ".ir", ".json", ".lock", ".md", ".toml", ".txt", ".yaml", ".yml
 UNSUFFIXED = {".gitignore", "LICENSE", "run"}
 
 FILE_LINES = 400
+COLUMNS = 100
 CORE_LINES = 3000  # in ir/, without the dialects and the interpreter in its folders
 FUNCTION_LINES = 40
 EXCUSED_FUNCTION_LINES = 60
@@ -76,6 +77,17 @@ def test_files_are_short() -> None:
         f"{path}: {length} lines, at most {FILE_LINES}"
         for path, length in lengths.items()
         if length > FILE_LINES
+    )
+
+
+def test_lines_of_the_native_core_are_short() -> None:
+    """Those of Python are looked at by the linter."""
+    report(
+        f"{path}:{number}: {len(line)} columns, at most {COLUMNS}"
+        for path in files()
+        if path.suffix in (".cpp", ".hpp", ".h")
+        for number, line in enumerate(text(path).splitlines(), 1)
+        if len(line) > COLUMNS
     )
 
 

@@ -26,7 +26,7 @@ using Failure = brimstone_failure;
 
 // Who holds an array, what he counts as, and until when:
 //
-//   a bundle that the user of the core has   SEEN  he leaves it; HELD, if a task still has the bundle
+//   a bundle that the user of the core has   SEEN  he leaves it; HELD, if a task still has it
 //   a bundle that only tasks have            HELD  the last of them ends
 //   an array in its memory: a part of it,    HELD  that array goes
 //   or one that has taken its place
@@ -65,8 +65,8 @@ Array *borrow(void *address, size_t bytes, int64_t ticket, int64_t as = HELD) no
 // Whether a stream may write to the memory of an array that is given away: nobody else sees it, and
 // what still reads it was asked of this stream before.
 bool can_be_taken(const Array &array, const Stream *stream) noexcept;
-// A new array in the memory of one that can be taken, which is told of in a block of its own; a null
-// pointer, if somebody was quicker.
+// A new array in the memory of one that can be taken, which is told of in a block of its own; a
+// null pointer, if somebody was quicker.
 Array *take_over(Array &array, void *block, Stream *stream, int64_t as) noexcept;
 // As if it had not been taken, before the array that was made in it goes.
 void untake(Array &taken) noexcept;

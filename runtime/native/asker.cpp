@@ -15,8 +15,8 @@ constexpr auto TURN = std::chrono::milliseconds(5);
 // Who has asked for something is likely to do so again within this time, a few turns.
 constexpr auto COMPANY = std::chrono::milliseconds(100);
 
-// Which thread was the last to ask for something, and when: of each, the address of something of its
-// own, as a thread that was interrupted has had several streams.
+// Which thread was the last to ask for something, and when: of each, the address of something of
+// its own, as a thread that was interrupted has had several streams.
 std::atomic<const void *> latest = nullptr;
 std::atomic<Time::rep> latest_at = 0;
 thread_local char own_place;

@@ -149,14 +149,14 @@ BRIMSTONE_API int64_t brimstone_run(brimstone_threads *threads, const brimstone_
                                     const uint64_t *addresses, uint64_t *slots, int64_t begin,
                                     brimstone_failure *failure);
 
-/* What streams were asked for is not run any more; what they run ends at the next chunk, before this
- * returns. For the end of a process, while machine code is still there. */
+/* What streams were asked for is not run any more; what they run ends at the next chunk, before
+ * this returns. For the end of a process, while machine code is still there. */
 BRIMSTONE_API void brimstone_stop(void);
 
 /* Arrays, of which each is memory that several may hold, and may still be to be computed. They are
  * held together: who got them drops them, whatever becomes of them meanwhile. */
 typedef struct brimstone_arrays brimstone_arrays;
-BRIMSTONE_API void brimstone_drop(brimstone_arrays *arrays);
+BRIMSTONE_API void brimstone_leave(brimstone_arrays *arrays);
 
 /* One array of so many bytes; NULL if there is no memory. */
 BRIMSTONE_API brimstone_arrays *brimstone_empty(int64_t bytes);
@@ -165,8 +165,8 @@ BRIMSTONE_API brimstone_arrays *brimstone_empty(int64_t bytes);
  * used any more. NULL if there is no memory to say so. */
 BRIMSTONE_API brimstone_arrays *brimstone_borrow(void *address, int64_t bytes, int64_t ticket);
 
-/* One array of so many bytes that could not be computed, as Python raised an error, of which it knows
- * by this number of a script; NULL if there is no memory. */
+/* One array of so many bytes that could not be computed, as Python raised an error, of which it
+ * knows by this number of a script; NULL if there is no memory. */
 BRIMSTONE_API brimstone_arrays *brimstone_failed(int64_t bytes, int64_t script);
 
 /* Write down tickets of memory that is not used any more, each once; how many. */
@@ -195,11 +195,12 @@ BRIMSTONE_API void *brimstone_address(brimstone_arrays *arrays, int64_t index);
 enum brimstone_state { BRIMSTONE_PENDING, BRIMSTONE_READY, BRIMSTONE_FAILED, BRIMSTONE_STOPPED };
 BRIMSTONE_API int32_t brimstone_wait(brimstone_arrays *arrays);
 
-/* For one array that is alone: lend it, wait, and where it begins; NULL if it is not there any more,
- * not computed yet, or cannot be. */
+/* For one array that is alone: lend it, wait, and where it begins; NULL if it is not there any
+ * more, not computed yet, or cannot be. */
 BRIMSTONE_API void *brimstone_read(brimstone_arrays *arrays);
 
-/* The same for those who may not wait: NULL if it is not computed yet, too. It waits for no lock. */
+/* The same for those who may not wait: NULL if it is not computed yet, too. It waits for no
+ * lock. */
 BRIMSTONE_API void *brimstone_peek(brimstone_arrays *arrays);
 
 /* Why the first array that could not be computed was not. */
@@ -251,8 +252,8 @@ BRIMSTONE_API brimstone_program *brimstone_new_program(const brimstone_plan *pla
  * again later. */
 BRIMSTONE_API int32_t brimstone_end_program(brimstone_program *program);
 
-/* What a thread asks for, in order; NULL if there is no memory. Who has no more to ask for lets go of
- * it, if it is not NULL: what he asked for is done as long as somebody holds a result. */
+/* What a thread asks for, in order; NULL if there is no memory. Who has no more to ask for lets go
+ * of it, if it is not NULL: what he asked for is done as long as somebody holds a result. */
 typedef struct brimstone_stream brimstone_stream;
 BRIMSTONE_API brimstone_stream *brimstone_open_stream(brimstone_threads *threads);
 BRIMSTONE_API void brimstone_close_stream(brimstone_stream *stream);
@@ -262,8 +263,8 @@ enum brimstone_outcome {
     BRIMSTONE_DONE, BRIMSTONE_LATER, BRIMSTONE_OTHERWISE, BRIMSTONE_DONATED, BRIMSTONE_OUT_OF_MEMORY
 };
 
-/* Whether all arrays of so many pieces are computed, or are to be on this stream: none has failed, as
- * far as that is known by now, nor is one of another stream, which may take long. */
+/* Whether all arrays of so many pieces are computed, or are to be on this stream: none has failed,
+ * as far as that is known by now, nor is one of another stream, which may take long. */
 BRIMSTONE_API int32_t brimstone_are_sound(brimstone_stream *stream,
                                           brimstone_arrays *const *pieces, int64_t count);
 
@@ -281,8 +282,8 @@ typedef struct brimstone_deal {
  * `piece_count` in order, after all it was given before. What it makes may be where results of an
  * earlier call were that are dropped so. Arrays that it replaces are made in their memory, if they
  * are `given_away` and nobody else can see them. What it makes, perhaps later, is dealt; and this
- * is BRIMSTONE_DONE. If not, the first pieces are gone all the same: BRIMSTONE_LATER while the stream
- * admits no program; BRIMSTONE_DONATED if an array is not lent, as `brimstone_lend` says it;
+ * is BRIMSTONE_DONE. If not, the first pieces are gone all the same: BRIMSTONE_LATER while the
+ * stream admits no program; BRIMSTONE_DONATED if an array is not lent, as `brimstone_lend` says it;
  * BRIMSTONE_OUT_OF_MEMORY, too, if they are not as many as the plan says. Where there is no memory
  * for what is dealt, arrays may be replaced by then. */
 BRIMSTONE_API int32_t brimstone_call(brimstone_stream *stream, brimstone_program *program,
@@ -372,9 +373,9 @@ typedef struct brimstone_line {
     int64_t right;
 } brimstone_line;
 
-/* Arithmetic that was written down for some sizes; and a record of words of eight bytes that is made
- * of its numbers, by the lines of each. Those words that are `pointers` are made the addresses of
- * the words that they are the numbers of. The `bytes` of arrays are lines, too. */
+/* Arithmetic that was written down for some sizes; and a record of words of eight bytes that is
+ * made of its numbers, by the lines of each. Those words that are `pointers` are made the addresses
+ * of the words that they are the numbers of. The `bytes` of arrays are lines, too. */
 typedef struct brimstone_tape {
     const brimstone_line *lines;
     const brimstone_interval *intervals;
@@ -385,8 +386,8 @@ typedef struct brimstone_tape {
     int64_t pointer_count;
 } brimstone_tape;
 
-/* Write the words that it makes of other sizes: BRIMSTONE_DONE; BRIMSTONE_OTHERWISE if something does
- * not hold of them, or a number is too large; or BRIMSTONE_OUT_OF_MEMORY. */
+/* Write the words that it makes of other sizes: BRIMSTONE_DONE; BRIMSTONE_OTHERWISE if something
+ * does not hold of them, or a number is too large; or BRIMSTONE_OUT_OF_MEMORY. */
 BRIMSTONE_API int32_t brimstone_replay(const brimstone_tape *tape, const int64_t *given,
                                        int64_t *words);
 

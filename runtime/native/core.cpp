@@ -122,7 +122,7 @@ int64_t brimstone_run(brimstone_threads *threads, const brimstone_script *script
 
 void brimstone_stop(void) { brimstone::end_streams(); }
 
-void brimstone_drop(brimstone_arrays *arrays) { brimstone::leave(arrays); }
+void brimstone_leave(brimstone_arrays *arrays) { brimstone::leave(arrays); }
 
 brimstone_arrays *brimstone_empty(int64_t bytes) {
     Array *made = nullptr;

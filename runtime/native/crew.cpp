@@ -114,8 +114,8 @@ bool Crew::run(int64_t chunks, Chunk work, void *context) noexcept {
     return true;
 }
 
-// Somebody else has his core, it seems, and may keep it for milliseconds. The caller's is free until
-// he comes to his end.
+// Somebody else has his core, it seems, and may keep it for milliseconds. The caller's is free
+// until he comes to his end.
 void Crew::fetch_last_helper(Job &job) noexcept {
     const auto is_at_it = [&](const Post &each) {
         return each.job.load(std::memory_order_relaxed) == &job;

@@ -5,9 +5,9 @@
 // Never: a promise; who comes through may find Python's lock taken all the same. Nor a wait for one
 // who stays for longer than he did of late.
 //
-// Who finds Python's lock taken sleeps, and to be woken takes longer than most have the lock between
-// two calls of the core. So who comes back from the core while another one who came back is in
-// Python waits here, awake, until that one asks the core for the next thing that may take long.
+// Who finds Python's lock taken sleeps, and to be woken takes longer than most have the lock
+// between two calls of the core. So who comes back from the core while another one who came back is
+// in Python waits here, awake, until that one asks the core for the next thing that may take long.
 #pragma once
 
 namespace brimstone {

@@ -18,8 +18,8 @@ void drop_all(brimstone_arrays *more) noexcept {
     const std::vector<brimstone_arrays *> left = take_gone();
     if (left.empty() && !more) return;
     const Unlocked unlocked;
-    for (brimstone_arrays *each : left) brimstone_drop(each);
-    if (more) brimstone_drop(more);
+    for (brimstone_arrays *each : left) brimstone_leave(each);
+    if (more) brimstone_leave(more);
 }
 
 void drop(const Held &held) noexcept {

@@ -54,8 +54,8 @@ class Patience {
     }
 
   private:
-    // To wake a thread takes a few microseconds, or some tens where a virtual machine gives its idle
-    // cores back.
+    // To wake a thread takes a few microseconds, or some tens where a virtual machine gives its
+    // idle cores back.
     static constexpr int64_t LEAST = 5'000, WAKING_AT_MOST = 50'000, AT_MOST = 150'000;
     static constexpr int64_t WARY = 30'000'000;
     std::atomic<int64_t> waking_ = LEAST, patience_ = LEAST, wary_until_ = 0;

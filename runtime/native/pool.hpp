@@ -32,8 +32,8 @@ class Pool {
     int threads() const noexcept { return threads_; }
     void run(int64_t chunks, Chunk work, void *context) noexcept;
 
-    // Between the two somebody has one job after the other. While as many have as there are threads,
-    // each works alone: nobody is free to help, and to call for help takes time.
+    // Between the two somebody has one job after the other. While as many have as there are
+    // threads, each works alone: nobody is free to help, and to call for help takes time.
     void enter() noexcept { callers_.fetch_add(1, std::memory_order_relaxed); }
     void leave() noexcept { callers_.fetch_sub(1, std::memory_order_relaxed); }
 

@@ -72,8 +72,9 @@ class Program {
     // What the results of one task take; tasks that wait share an arena.
     int64_t bytes() const noexcept { return bytes_; }
 
-    // A null pointer, if there is no memory, and then all is as it was. What is replaced is
-    // `given_away`, or copied before. The results are made of the spare ones, if there are any.
+    // A null pointer, if there is no memory, or arrays are missing: then the spare ones are
+    // dropped, and all else is as it was. What is replaced is `given_away`, or copied before. The
+    // results are made of the spare ones, if there are any.
     Task *call(std::span<brimstone_arrays *const> pieces, Stream *stream, bool given_away = false,
                brimstone_arrays *spare = nullptr) noexcept;
     // Whether its next results on that stream can be made of some that are to be dropped.

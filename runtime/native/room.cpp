@@ -45,7 +45,8 @@ const Version NEW = {"sys/fs/cgroup",
 // their code in it, as some compilers link it, shares some of their variables with others that have
 // other code, and ends the process.
 std::string text_of(const Path &file) {
-    const std::unique_ptr<FILE, int (*)(FILE *)> opened(std::fopen(file.c_str(), "re"), std::fclose);
+    using Close = int (*)(FILE *);
+    const std::unique_ptr<FILE, Close> opened(std::fopen(file.c_str(), "re"), std::fclose);
     std::string text;
     if (!opened) return text;
     std::array<char, 4096> part;

@@ -40,9 +40,13 @@ bool act(Pool &pool, const brimstone_action &action, const brimstone_launch *lau
             return false;
         }
         case BRIMSTONE_STORE: std::memcpy(pointer(own[0]), own + 1, count); return true;
+        case BRIMSTONE_FILL: {
+            const auto size = static_cast<size_t>(action.size);
+            fill(static_cast<char *>(pointer(own[0])), own + 1, size, count);
+            return true;
+        }
     }
-    fill(static_cast<char *>(pointer(own[0])), own + 1, static_cast<size_t>(action.size), count);
-    return true;
+    __builtin_unreachable();  // the others say which action is next
 }
 
 // Whether there is a round of a loop with this index, which then begins.
@@ -72,8 +76,9 @@ int64_t follow(const brimstone_script &script, int64_t at, uint64_t *slots) noex
         }
         case BRIMSTONE_UNLESS:
             return *static_cast<const char *>(pointer(slots[action.first])) ? next : other;
+        case BRIMSTONE_JUMP: return other;
     }
-    return other;
+    __builtin_unreachable();  // the others do something
 }
 
 }  // namespace

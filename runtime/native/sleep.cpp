@@ -26,7 +26,8 @@ long call(const Counter &counter, int what, uint32_t value, const timespec *time
 bool sleep_while(const Counter &counter, uint32_t value, int64_t time) noexcept {
     const timespec span = {.tv_sec = time / A_SECOND, .tv_nsec = time % A_SECOND};
     while (counter.load() == value)
-        if (call(counter, FUTEX_WAIT_PRIVATE, value, &span) != 0 && errno == ETIMEDOUT) return false;
+        if (call(counter, FUTEX_WAIT_PRIVATE, value, &span) != 0 && errno == ETIMEDOUT)
+            return false;
     return true;
 }
 void wake_one(Counter &counter) noexcept { call(counter, FUTEX_WAKE_PRIVATE, 1, nullptr); }

@@ -144,8 +144,8 @@ void Stream::run_tasks(Lock &lock, Time end, Condition enough) noexcept {
     if (waiting_ > 0) changed_.notify_all();
 }
 
-// Results are dropped while the lock is not held, and while `running_` says that it is not over. The
-// arena is given back before anybody can ask for another one.
+// Results are dropped while the lock is not held, and while `running_` says that it is not over.
+// The arena is given back before anybody can ask for another one.
 void Stream::finish(Lock &lock, Task &task) noexcept {
     first_ = task.next;
     const int64_t bytes = task.program.bytes();

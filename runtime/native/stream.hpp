@@ -7,8 +7,8 @@
 // sleeps while there is nothing to do. Who waits for an array runs what is before it himself,
 // unless the runner is at it, or it would take so long that nobody could stop him. A runner that is
 // woken for nothing takes a core from the pool: for a program whose results are wanted at once, it
-// is not called before something else is asked for, and who is sure to want them does it all himself
-// when he asks (`asker.hpp`).
+// is not called before something else is asked for, and who is sure to want them does it all
+// himself when he asks (`asker.hpp`).
 #pragma once
 
 #include <atomic>

@@ -43,8 +43,9 @@ class Replay {
             case BRIMSTONE_LESS: return left < right;
             case BRIMSTONE_AT_MOST: return left <= right;
             case BRIMSTONE_EQUAL: return left == right;
+            case BRIMSTONE_DIFFER: return left != right;
         }
-        return left != right;
+        __builtin_unreachable();  // the others have been seen to
     }
 
     static bool divide(int64_t left, int64_t right, int64_t &made) {

@@ -22,8 +22,8 @@ class Way {
     // By the caller; nothing happens unless it runs on another processor than the last one did, and
     // nothing if it is one of the workers.
     void make(std::vector<std::thread> &workers) noexcept;
-    // By a caller that will sleep until this one is done; whether the worker comes, which it does if it
-    // has made way. Until it is sent back no other one makes way, or is fetched.
+    // By a caller that will sleep until this one is done; whether the worker comes, which it does
+    // if it has made way. Until it is sent back no other one makes way, or is fetched.
     bool fetch(std::thread &worker) noexcept;
     void send_back() noexcept;
 

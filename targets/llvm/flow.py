@@ -6,11 +6,11 @@ Never: the same ops gone through again for other sizes that choose the same.
 """
 
 from collections.abc import Iterator, Mapping
-from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...ir import step
 from ...ir.dims import Size
+from ...ir.shared.cache import Cache
 from ...ir.values import Block, Op
 
 if TYPE_CHECKING:
@@ -73,21 +73,14 @@ class Flows:
 
     def __init__(self, body: Block) -> None:
         self._body, self._choices = body, [*_choices(body)]
-        self._known: dict[tuple[bool, ...], Flow] = {}
-        self._lock = Lock()
+        self._known: Cache[tuple[bool, ...], Flow] = Cache(FLOWS_AT_MOST)
 
     def at(self, numbers: Mapping[Size, int]) -> Flow:
         """What is done where sizes are these."""
         made: list[bool] = []
         _decide(self._choices, numbers, made)
         key = tuple(made)
-        with self._lock:
-            found = self._known.get(key)
-            if found is None:
-                if len(self._known) >= FLOWS_AT_MOST:
-                    self._known.pop(next(iter(self._known)))
-                found = self._known[key] = Flow(self._body, numbers)
-        return found
+        return self._known.get(key) or self._known.put(key, Flow(self._body, numbers))
 
 
 def _choices(block: Block) -> Iterator[Choice]:

@@ -137,7 +137,7 @@ class Program:
             buffers[place][...] = given
         memory: Memory = [*buffers, *self._empty]
         run(actions, memory)
-        return tuple([self.host.lent(memory[place]) for place in self.returned])
+        return tuple([self.host.borrowed(memory[place]) for place in self.returned])
 
     def _ready(self, pieces: Pieces, given: Mapping[str, int]) -> Ready:
         """What runs the step at these sizes; those that are not given, the buffers' shapes say."""

@@ -41,7 +41,7 @@ class Cpu:
         """The array itself, if it is row-major and aligned; else a copy that is."""
         if not (array.flags.c_contiguous and array.flags.aligned):
             array = np.require(array, requirements=("C", "A")).reshape(array.shape)
-        return self.host.lent(array)
+        return self.host.borrowed(array)
 
     def copy(self, array: Array, storage: Any) -> Arrays:
         """A copy in memory that vectors are read from quickly."""

@@ -18,7 +18,7 @@ def played(
     program: Program, arrays: Sequence[Any], sizes: Mapping[str, int] | None = None
 ) -> tuple[Array, ...]:
     """What the program makes of arrays, where its symbols have these sizes."""
-    lent = [shared_host().lent(_plain(array)) for array in arrays]
+    lent = [shared_host().borrowed(_plain(array)) for array in arrays]
     return tuple([each.array() for each in program([lent], sizes or {})])
 
 

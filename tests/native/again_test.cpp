@@ -21,8 +21,8 @@ brimstone_arrays *all_of(int64_t number) {
     return made;
 }
 
-// Unless somebody holds one of them, or shows its memory, they are still to be computed, or those of
-// another program or stream.
+// Unless somebody holds one of them, or shows its memory, they are still to be computed, or those
+// of another program or stream.
 void test_results_are_used_again() {
     Pool pool(2);
     Stream &stream = *open_stream(pool), &other = *open_stream(pool);

@@ -29,7 +29,8 @@ brimstone_arrays *call_later(Stream &stream, Program &program) {
     }
 }
 
-// What is wanted at once is left to who wants it, until he waits no more, or asks for more, or goes.
+// What is wanted at once is left to who wants it, until he waits no more, or asks for more, or
+// goes.
 void test_what_is_wanted_at_once_waits_for_that() {
     Pool pool(2);
     Stream &stream = *open_stream(pool);

@@ -32,8 +32,8 @@ Clock::duration wait(std::atomic<bool> &is_in, const std::atomic<bool> &may_leav
     return Clock::now() - begin;
 }
 
-// How many of so many waits are longer than one time, and shorter than another one: of a thread that
-// comes back when this one just has, and stays in Python.
+// How many of so many waits are longer than one time, and shorter than another one: of a thread
+// that comes back when this one just has, and stays in Python.
 int waits_between(int times, microseconds least, microseconds most) {
     int found = 0;
     for (int i = 0; i < times; ++i) {

@@ -175,8 +175,8 @@ void test_workers_make_way() {
     sched_setaffinity(0, sizeof allowed, &allowed);
 }
 
-// Somebody else may have his processor. Here he stays until he finds himself at the caller's, who has
-// nothing to do; then he is sent back.
+// Somebody else may have his processor. Here he stays until he finds himself at the caller's, who
+// has nothing to do; then he is sent back.
 void test_a_helper_who_is_late_is_fetched() {
     Pool pool(2);
     cpu_set_t allowed;

@@ -1,4 +1,5 @@
-// What there is of memory, in files as Linux writes them; and blocks that are refused for want of it.
+// What there is of memory, in files as Linux writes them; and blocks that are refused for want of
+// it.
 #include "room.hpp"
 
 #include <unistd.h>
@@ -56,7 +57,8 @@ void test_groups() {
     folder.write("sys/fs/cgroup/outer/inner/memory.max", "max\n");
     folder.write("sys/fs/cgroup/outer/inner/memory.current", "0\n");
     check(folder.look().left == MIB && folder.look().total == 4 * MIB);
-    folder.write("sys/fs/cgroup/outer/memory.stat", "anon 5\ninactive_file 1048576\nactive_file 7\n");
+    folder.write("sys/fs/cgroup/outer/memory.stat",
+                 "anon 5\ninactive_file 1048576\nactive_file 7\n");
     check(folder.look().left == 2 * MIB + 7);
     folder.write("sys/fs/cgroup/outer/memory.current", "9999999\n");
     check(folder.look().left == 0);

@@ -88,7 +88,8 @@ void test_words_come_in_any_order() {
 }
 
 void test_pointers_lead_to_words() {
-    const Tape tape = {{{BRIMSTONE_CONSTANT, 2, 0}, {BRIMSTONE_CONSTANT, 1, 0}}, {1, 0, 0}, {}, {1}};
+    const Tape tape = {
+        {{BRIMSTONE_CONSTANT, 2, 0}, {BRIMSTONE_CONSTANT, 1, 0}}, {1, 0, 0}, {}, {1}};
     std::vector<int64_t> found;
     check(tape.holds({}, found));
     check(found[0] == 1 && found[2] == 2);

@@ -13,7 +13,7 @@ import pytest
 import brimstone as bs
 from brimstone.ir.dtypes import DType, bf16, f32, i8
 from brimstone.runtime import arrays
-from brimstone.runtime.arrays import empty, joined, lent, use
+from brimstone.runtime.arrays import borrowed, empty, joined, use
 from brimstone.runtime.host import shared_host
 from brimstone.runtime.native import core
 from brimstone.targets.llvm.target import Cpu
@@ -102,7 +102,7 @@ PLACES: list[slice] = [
 
 @pytest.mark.parametrize("place", PLACES, ids=repr)
 def test_parts_are_those_of_any_sequence(place: slice) -> None:
-    whole = joined([lent(np.asarray(number)) for number in range(6)])
+    whole = joined([borrowed(np.asarray(number)) for number in range(6)])
     assert [each.number() for each in whole[place]] == [*range(6)][place]
 
 
@@ -261,7 +261,7 @@ def test_a_view_keeps_its_array_alive() -> None:
 def test_what_is_lent_is_had_back_at_once() -> None:
     array = np.ones(SIZE, np.float32)
     still = ref(array)
-    arrays = lent(array)
+    arrays = borrowed(array)
     del array
     shown = arrays.array()
     assert shown.tolist() == [1] * SIZE
@@ -269,7 +269,7 @@ def test_what_is_lent_is_had_back_at_once() -> None:
     assert still() is not None
     del shown
     gc.collect()
-    lent(np.ones(1))
+    borrowed(np.ones(1))
     assert still() is None
 
 

@@ -14,7 +14,7 @@ import pytest
 import brimstone as bs
 from brimstone.frontend.force import buffer_of
 from brimstone.runtime import arrays
-from brimstone.runtime.arrays import Arrays, empty, joined, lent, use
+from brimstone.runtime.arrays import Arrays, borrowed, empty, joined, use
 from brimstone.runtime.held import Dealer, Held
 from brimstone.targets.script import Form, NoMemory
 
@@ -43,7 +43,7 @@ VALUES: list[Any] = [
 @pytest.mark.parametrize("value", VALUES, ids=repr)
 def test_a_number_is_read_as_numpy_reads_it(value: Any) -> None:
     """Those that the core reads itself, and all others."""
-    found, expected = lent(np.asarray(value)).number(), value.item()
+    found, expected = borrowed(np.asarray(value)).number(), value.item()
     assert type(found) is type(expected)
     assert repr(found) == repr(expected)
 
@@ -87,7 +87,7 @@ def test_calls_leave_no_reference_behind() -> None:
 
 def test_who_is_dropped_drops_what_he_holds() -> None:
     before = settled()
-    many = joined([lent(np.ones(1000)) for _ in range(10)])
+    many = joined([borrowed(np.ones(1000)) for _ in range(10)])
     part = many[3:5]
     del many
     assert [each.array()[0] for each in part] == [1, 1]

@@ -122,7 +122,7 @@ def test_an_interrupt_does_not_keep_what_was_lent(monkeypatch: pytest.MonkeyPatc
     drop_gone()
     arrays.take_back()
     before = len(arrays._LENT)
-    lent = [arrays.lent(np.ones(100)) for _ in range(10)]
+    lent = [arrays.borrowed(np.ones(100)) for _ in range(10)]
     assert len(arrays._LENT) == before + 10
     del lent
     drop_gone()
@@ -137,7 +137,7 @@ def test_an_interrupt_does_not_keep_what_was_lent(monkeypatch: pytest.MonkeyPatc
 def test_an_interrupt_lends_nothing() -> None:
     array, before = np.ones(100), len(arrays._LENT)
     for times in count():
-        is_over = not interrupted(lambda: arrays.lent(array), times, looks_at_signals)
+        is_over = not interrupted(lambda: arrays.borrowed(array), times, looks_at_signals)
         drop_gone()
         arrays.take_back()
         assert len(arrays._LENT) == before
@@ -163,7 +163,7 @@ def test_what_cannot_be_lent_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> Non
     with monkeypatch.context() as patch:
         patch.setattr(arrays, "core", lambda: _Core(brimstone_borrow=lambda *given: ffi.NULL))
         with pytest.raises(MemoryError):
-            arrays.lent(np.ones(100))
+            arrays.borrowed(np.ones(100))
     assert len(arrays._LENT) == before
 
 
