@@ -7,6 +7,7 @@ prints; and a trace for a browser. If the script fails, so does this, once both 
 import runpy
 import sys
 from pathlib import Path
+from traceback import print_exception
 from typing import Annotated
 
 import typer
@@ -24,12 +25,35 @@ def profile(
     """Run a script as python does, and show what its kernels took."""
     from ..frontend.profile import Profile
 
+    _check(script, output)
     sys.argv = [str(script), *(arguments or ())]
     sys.path.insert(0, str(script.resolve().parent))
     recorded = Profile(output)
     try:
         with recorded:
             runpy.run_path(str(script), run_name="__main__")
+    except Exception as problem:
+        _show(problem, str(script))
+        raise typer.Exit(1) from None
     finally:
         typer.echo(recorded)
         typer.echo(output)
+
+
+def _check(script: Path, output: Path) -> None:
+    """Refuse what is no Python, or cannot be written, before anything runs."""
+    try:
+        compile(script.read_bytes(), str(script), "exec")
+    except (SyntaxError, ValueError) as problem:
+        _show(problem, str(script))
+        raise typer.Exit(1) from None
+    with output.open("ab"):  # else an error says why
+        pass
+
+
+def _show(problem: Exception, script: str) -> None:
+    """Print an error as python does, from the script's own lines on."""
+    frames = problem.__traceback__
+    while frames is not None and frames.tb_frame.f_code.co_filename != script:
+        frames = frames.tb_next
+    print_exception(type(problem), problem, frames)

@@ -4,11 +4,13 @@ Comes in: nothing; the core and the host take notes while somebody records. Goes
 Never: a program that is kept alive for what it could be asked.
 """
 
-from collections.abc import Iterator
-from threading import Lock
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from threading import RLock
 from time import monotonic_ns
 from typing import Any, NamedTuple
 
+from ..passes.forks import held_across_forks
 from ..targets.notes import NOTES
 from ..targets.script import Said
 from .device import wait_for_all
@@ -19,7 +21,7 @@ KERNEL, CALL, HOST = "kernel", "call", "host"
 """Kinds of events. A call lasts from when it was asked for until its results are there."""
 _AT_ONCE = 4096
 _UNKNOWN = Said("of a function that is gone", "", 0)
-_LOCK = Lock()
+_LOCK = held_across_forks(RLock())
 
 
 class Event(NamedTuple):
@@ -35,63 +37,86 @@ class Event(NamedTuple):
 
 
 class Recording:
-    """A context in which notes are taken; one at a time."""
+    """A context in which notes are taken. Contexts may lie in each other, or be those of several
+    threads: each has all that was done meanwhile."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
-        self._start = self._shift = 0
+        self._start = 0
+        self._found: list[Event] = []
 
     def __enter__(self) -> "Recording":
         wait_for_all()
-        if not _LOCK.acquire(blocking=False):
-            raise RuntimeError("a profile is being recorded already")
-        try:
-            self._begin()
-        except BaseException:
-            _stop()
-            _LOCK.release()
-            raise
+        with _LOCK, _stopped_without_any():
+            _share()
+            if not _OPEN:
+                _begin()
+            self._start, self._found = core().brimstone_clock(), []
+            _OPEN.append(self)
         return self
-
-    def _begin(self) -> None:
-        list(_taken())
-        NOTES.made.clear()
-        self._start, self._shift = core().brimstone_clock(), monotonic_ns()
-        NOTES.wanted = True
-        core().brimstone_record(1)
 
     def __exit__(self, *error: object) -> None:
         try:
             wait_for_all()
         finally:
-            try:
-                self._end()
-            finally:
-                _LOCK.release()
+            with _LOCK, _stopped_without_any():
+                try:
+                    _share()
+                finally:
+                    _OPEN.remove(self)
+            start, self._found, found = self._start, [], self._found
+            moved = [
+                each._replace(begin=each.begin - start, end=each.end - start) for each in found
+            ]
+            self.events = sorted(moved, key=lambda event: event.begin)
 
-    def _end(self) -> None:
-        _stop()
-        found = [*map(self._event, _taken()), *self._notes()]
-        self.events = sorted(found, key=lambda event: event.begin)
-
-    def _event(self, record: Any) -> Event:
-        about = ABOUT.get(record.script)
-        begin, end = record.begin - self._start, record.end - self._start
-        if record.action < 0:
-            said = Said(about.name, "", 0) if about else _UNKNOWN
-            return Event(CALL, said, begin, end, record.thread, record.used)
-        said = about.said(record.action) if about else _UNKNOWN
-        return Event(KERNEL, said, begin, end, record.thread)
-
-    def _notes(self) -> Iterator[Event]:
-        for name, lines, begin, end, thread in NOTES.made:
-            yield Event(HOST, Said(name, lines, 0), begin - self._shift, end - self._shift, thread)
+    def add(self, events: Sequence[Event]) -> None:
+        """Take what was done, with the times of the core's clock."""
+        self._found += [each for each in events if each.begin >= self._start]
 
 
-def _stop() -> None:
-    """Take no more notes."""
-    core().brimstone_record(0)
-    NOTES.wanted = False
+_OPEN: list[Recording] = []
+
+
+def _share() -> None:
+    """Hand what was done since the last time to all who record."""
+    found = [*map(_event, _taken()), *_notes()]
+    for each in _OPEN:
+        each.add(found)
+
+
+def _event(record: Any) -> Event:
+    about = ABOUT.get(record.script)
+    if record.action < 0:
+        said = Said(about.name, "", 0) if about else _UNKNOWN
+        return Event(CALL, said, record.begin, record.end, record.thread, record.used)
+    said = about.said(record.action) if about else _UNKNOWN
+    return Event(KERNEL, said, record.begin, record.end, record.thread)
+
+
+def _notes() -> Iterator[Event]:
+    shift = core().brimstone_clock() - monotonic_ns()
+    made = [*NOTES.made]
+    del NOTES.made[: len(made)]
+    for name, lines, begin, end, thread in made:
+        yield Event(HOST, Said(name, lines, 0), begin + shift, end + shift, thread)
+
+
+def _begin() -> None:
+    """Take notes from now on."""
+    NOTES.wanted = True
+    core().brimstone_record(1)
+
+
+@contextmanager
+def _stopped_without_any() -> Generator[None]:
+    """Behind this no notes are taken, if nobody records; whatever happens in it."""
+    try:
+        yield
+    finally:
+        if not _OPEN:
+            core().brimstone_record(0)
+            NOTES.wanted = False
 
 
 def _taken() -> Iterator[Any]:

@@ -75,6 +75,14 @@ def test_a_device_that_there_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     assert facts["default device"]["state"] == "broken"
     assert "'quantum'; there are: cpu, reference" in facts["default device"]["text"]
     assert facts["device cpu"]["state"] == "ok"
+    assert facts["BRIMSTONE_DEVICE"]["state"] == "broken"
+    assert "unset BRIMSTONE_DEVICE" in facts["default device"]["remedy"]
+
+
+def test_a_setting_that_means_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    for value, state in (("0", "ok"), ("no", "broken")):
+        monkeypatch.setenv("BRIMSTONE_FUSE", value)
+        assert found()["BRIMSTONE_FUSE"]["state"] == state
 
 
 def test_a_number_of_threads_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,6 +91,8 @@ def test_a_number_of_threads_that_is_none(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(host, "_SHARED", {})
     monkeypatch.setattr(device, "_DEVICES", {})
     facts = found()
+    assert facts["BRIMSTONE_THREADS"]["state"] == "broken"
+    assert "BRIMSTONE_DEVICE" not in facts["default device"]["remedy"]
     for about in ("threads", "device cpu", "device reference", "default device"):
         assert facts[about]["state"] == "broken"
         assert "BRIMSTONE_THREADS is 'abc'" in facts[about]["text"]

@@ -46,6 +46,32 @@ def test_a_script_that_fails(tmp_path: Path) -> None:
     assert "in kernels" in done.stdout
 
 
+def test_the_lines_of_an_error_are_those_of_the_script(tmp_path: Path) -> None:
+    told = run(tmp_path, "def f():\n    raise ValueError('no')\nf()").stderr.splitlines()
+    assert [line.split(", ")[0] for line in told if "File" in line] == ['  File "script.py"'] * 2
+
+
+def test_a_script_that_is_no_python(tmp_path: Path) -> None:
+    (tmp_path / "trace.json").write_text("of another run")
+    done = run(tmp_path, "def f(:")
+    assert done.returncode == 1
+    assert "SyntaxError" in done.stderr
+    assert (done.stdout, (tmp_path / "trace.json").read_text()) == ("", "of another run")
+
+
+def test_a_trace_that_cannot_be_written(tmp_path: Path) -> None:
+    done = run(tmp_path, "", "-o", "absent/trace.json")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("error: ") and "absent/trace.json" in done.stderr
+
+
+def test_a_script_that_profiles_itself(tmp_path: Path) -> None:
+    done = run(tmp_path, "with bs.profile('own.json'):\n    bs.sync(bs.ones(9) * 2)")
+    assert done.returncode == 0, done.stderr
+    own, whole = [json.loads((tmp_path / f"{name}.json").read_text()) for name in ("own", "trace")]
+    assert 0 < len(own["traceEvents"]) < len(whole["traceEvents"])
+
+
 def test_a_script_that_exits(tmp_path: Path) -> None:
     assert run(tmp_path, "sys.exit(3)").returncode == 3
 

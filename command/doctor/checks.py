@@ -101,7 +101,10 @@ def devices() -> Iterator[Finding]:
     try:
         yield ok("default device", str(default_device()))
     except ValueError as problem:
-        yield broken("default device", str(problem), "unset BRIMSTONE_DEVICE, or name one of these")
+        remedy = "unset BRIMSTONE_DEVICE, or name one of these"
+        if _refused("BRIMSTONE_THREADS"):
+            remedy = "what is broken above is why"
+        yield broken("default device", str(problem), remedy)
 
 
 def _computes(name: str) -> Finding:
@@ -175,11 +178,32 @@ def environment() -> Iterator[Finding]:
         if not name.startswith("BRIMSTONE"):
             continue
         if name in VARIABLES:
-            yield ok(name, f"{value!r}: {VARIABLES[name]}")
+            why = _refused(name)
+            if why:
+                yield broken(name, f"{value!r}: {VARIABLES[name]}", why)
+            else:
+                yield ok(name, f"{value!r}: {VARIABLES[name]}")
             continue
         near = get_close_matches(name, VARIABLES, 1, CONFUSED)
         remedy = f"did you mean {near[0]}?" if near else f"there are {', '.join(VARIABLES)}"
         yield broken(name, "nobody reads this variable", remedy)
+
+
+def _refused(name: str) -> str:
+    """Why the value of a variable means nothing; empty if it does, or is not set."""
+    from ...runtime.device import default_device
+    from ...runtime.host import threads_wanted
+
+    asked = {"BRIMSTONE_THREADS": threads_wanted, "BRIMSTONE_DEVICE": default_device}
+    value = os.environ.get(name)
+    if value is not None and name == "BRIMSTONE_FUSE" and value not in ("", "0", "1"):
+        return "0 is all that is looked for"
+    try:
+        if value is not None and name in asked:
+            asked[name]()
+    except ValueError as problem:
+        return str(problem)
+    return ""
 
 
 CHECKS: tuple[Callable[[], Iterator[Finding]], ...] = (

@@ -233,7 +233,7 @@ def default_cache() -> Cache:
     """The one that the environment names, else in the user's folder for such things."""
     named = os.environ.get(VARIABLE)
     if named is not None:
-        return Cache(Path(named).absolute() / "llvm" if named else None)
+        return Cache(Path(named).expanduser().absolute() / "llvm" if named else None)
     from platformdirs import user_cache_path
 
     return Cache(user_cache_path("brimstone") / "llvm")

@@ -1,6 +1,7 @@
 """Profiles: every kernel that ran is in them, with its line, its bytes and its time."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -85,12 +86,33 @@ def test_nothing_is_noted_otherwise() -> None:
     assert str(profile)
 
 
-def test_one_at_a_time() -> None:
-    with bs.profile(), pytest.raises(RuntimeError, match="already"), bs.profile():
-        pass
-    with bs.profile() as profile:
-        bs.sync(bs.ones((10,)) + 2)
-    assert profile.rows()
+def test_one_in_another_has_a_part_of_what_that_has() -> None:
+    x = bs.asarray([0.5, 1.5])
+    with bs.profile() as outer:
+        bs.sync(bs.tanh(x))
+        with bs.profile() as inner:
+            bs.sync(bs.exp(x))
+        bs.sync(bs.sin(x))
+    (own,) = [each for each in inner.rows() if each.kind == "kernel"]
+    assert "exp" in own.name
+    assert [each.count for each in outer.rows() if each.kind == "kernel"] == [1, 1, 1]
+    assert all(each.begin >= 0 for each in (*inner.events, *outer.events))
+    assert not recording._OPEN
+
+
+def test_each_thread_may_have_one() -> None:
+    x = bs.asarray([0.5, 1.5]).sync()
+
+    def run() -> int:
+        with bs.device("cpu"), bs.profile() as profile:
+            for number in range(20):
+                bs.sync(x + number)
+        return sum([each.count for each in profile.rows() if each.kind == "kernel"])
+
+    with ThreadPoolExecutor(3) as pool:
+        counts = [each.result() for each in [pool.submit(run) for _ in range(3)]]
+    assert min(counts) >= 20
+    assert not recording._OPEN
 
 
 def test_an_error_ends_it_well() -> None:
