@@ -15,7 +15,8 @@ def once(lock: Any) -> Any:
     """The lock, one of those that know whose they are, unless it is this thread's."""
     if lock._is_owned():
         raise Nested(
-            "this thread is just making a step, and was interrupted by a handler of signals that "
-            "wants another one: let the handler take a note, and compute where the program reads it"
+            "this thread is just making a step, or what makes one, and was interrupted by a "
+            "handler of signals that wants another one: let the handler take a note, and compute "
+            "where the program reads it"
         )
     return lock

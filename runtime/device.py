@@ -6,7 +6,10 @@ Never: a kernel, or a tensor.
 
 import os
 from contextvars import ContextVar
+from threading import RLock
 
+from ..passes.forks import held_across_forks
+from ..passes.once import once
 from ..targets import TARGETS, Target
 
 VARIABLE = "BRIMSTONE_DEVICE"
@@ -47,6 +50,7 @@ class Device:
 
 
 _DEVICES: dict[str, Device] = {}
+_MAKING = held_across_forks(RLock())
 _CHOSEN: ContextVar[tuple[Device, ...]] = ContextVar("brimstone_devices", default=())
 """The devices of the contexts that this thread, or this task, is in."""
 
@@ -58,9 +62,10 @@ def device_named(name: str) -> Device:
     if found is None:
         if name not in TARGETS:
             raise ValueError(f"there is no device {name!r}; there are: {', '.join(TARGETS)}")
-        from .host import shared_host  # which opens the native library
+        with once(_MAKING):  # a handler of signals would find modules that are half there
+            from .host import shared_host  # which opens the native library
 
-        found = _DEVICES.setdefault(name, Device(name, TARGETS[name](shared_host())))
+            found = _DEVICES.setdefault(name, Device(name, TARGETS[name](shared_host())))
     return found
 
 
