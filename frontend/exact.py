@@ -1,13 +1,12 @@
 """Values as keys: those that Python takes for equal, and computes otherwise with, are told apart.
 
 Comes in: values that functions read while they are traced. Goes out: keys of these.
-Never: a look into objects of other classes than numbers, tuples, sets, and dataclasses of
-numbers.
+Never: a look into objects of other classes than numbers, tuples, sets and dataclasses.
 """
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -20,14 +19,27 @@ def exact(value: Any) -> Any:
         return cls, tuple([exact(each) for each in value])
     if isinstance(value, frozenset):
         return cls, frozenset([exact(each) for each in value])
-    if is_dataclass(value) and not isinstance(value, type):
-        own = [getattr(value, field.name) for field in fields(value) if field.compare]
-        return cls, value, tuple([exact(each) for each in own if _is_number(each)])
+    if _is_compared(value):
+        return cls, value, _numbers_in(value)
     return cls, repr(value) if isinstance(value, float | complex | np.inexact) else value
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, bool | int | float | complex | np.number)
+def _numbers_in(value: Any) -> Any:
+    """Keys of the numbers in a value; of what else is in it the value itself is one."""
+    if isinstance(value, tuple):
+        return tuple([_numbers_in(each) for each in value])
+    if isinstance(value, frozenset):
+        return frozenset([_numbers_in(each) for each in value])
+    if _is_compared(value):
+        compared = [field.name for field in fields(value) if field.compare]
+        return tuple([_numbers_in(getattr(value, name, None)) for name in compared])
+    return exact(value) if isinstance(value, bool | int | float | complex | np.number) else None
+
+
+def _is_compared(value: Any) -> bool:
+    """Whether a value is an instance of a dataclass that is equal to others of equal fields."""
+    settings = getattr(value.__class__, "__dataclass_params__", None)
+    return settings is not None and settings.eq
 
 
 class Exact:

@@ -66,9 +66,11 @@ def live() -> list[Node]:
 
 def _live(handles: list[ref[Handle]]) -> list[Node]:
     """The nodes of handles that somebody holds, and nobody has computed; the others are let go."""
-    seen = [*handles]  # a handler of signals may add some meanwhile
+    seen = [*handles]
     pairs = [(each, held) for each in seen if (held := each()) is not None and held.pending]
-    handles[: len(seen)] = [handle for handle, _ in pairs]
+    gone = {id(each) for each in seen}.difference([id(handle) for handle, _ in pairs])
+    # A handler of signals may have added some, and looked, meanwhile.
+    handles[:] = [each for each in handles if id(each) not in gone]
     return [held.node for _, held in pairs]
 
 

@@ -6,7 +6,8 @@ each round stand the same lines as in the one before, so it is compiled once: as
 recording would take a thousand times as long to compile as one turn does.
 
 Turns begin where least is handed on from one to the next.
-Never: a computation, or a cut where something is handed on that belongs to no device yet.
+Never: a computation; nor, on another device than the usual one, rounds where something is handed on
+that belongs to none yet, and might be wanted elsewhere.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from ..ir.tensor import Constant
-from ..runtime.device import Device
+from ..runtime.device import Device, default_device
 from .node import Node
 from .recording import Recording
 
@@ -48,11 +49,14 @@ def rounds(recording: Recording, device: Device) -> deque[list[Node]]:
     last_read = {each: place for place, node in enumerate(nodes) for each in node.operands}
     last_read |= dict.fromkeys(recording.outputs, len(nodes))
     lasting = [last_read.get(node, 0) for node in nodes]
-    cuts = _cuts(loop, lasting)
+    # What several results are parts of has no value of its own that could be handed on.
+    weights = [len(nodes) if isinstance(node.type, tuple) else 1 for node in nodes]
+    cuts = _cuts(loop, lasting, weights)
     found = deque[list[Node]]()
     for begin, end in zip([0, *cuts], cuts, strict=False):
         found.append([nodes[at] for at in range(begin, end) if lasting[at] >= end])
-    belong = all([node.device is device for each in found for node in each])
+    devices = {node.device for each in found for node in each}
+    belong = devices <= ({device, None} if device is default_device() else {device})
     return found if belong and all(found) else deque()
 
 
@@ -74,14 +78,17 @@ def _loop(lines: Sequence[object]) -> _Loop | None:
     return None
 
 
-def _cuts(loop: _Loop, lasting: Sequence[int]) -> list[int]:
-    """Where rounds end: in each turn, or each so-manyth, at the same line."""
+def _cuts(loop: _Loop, lasting: Sequence[int], weights: Sequence[int]) -> list[int]:
+    """Where rounds end: in each turn, or each so-manyth, at the same line; none, if something is
+    handed on everywhere that weighs as much as all."""
     changes = [0] * (len(lasting) + 2)
     for at, last in enumerate(lasting):
         if last > at:
-            changes[at + 1] += 1
-            changes[last + 1] -= 1
+            changes[at + 1] += weights[at]
+            changes[last + 1] -= weights[at]
     handed_on = [*accumulate(changes)]
     second = loop.begin + loop.turn  # what is read of before the loop may be alive in the first
     first = min(range(second, second + loop.turn), key=handed_on.__getitem__)
+    if handed_on[first] >= len(lasting):
+        return []
     return [*range(first, loop.end + 1, loop.turn * -(-ROUND // loop.turn))]

@@ -26,6 +26,8 @@ def _code_of(handler: Any) -> CodeType | None:
     """The code of a function, a method, or what is called like one."""
     while isinstance(handler, partial):
         handler = handler.func
+    if not callable(handler) or isinstance(handler, signal.Handlers):
+        return None
     for each in (handler, type(handler).__call__):
         code = getattr(getattr(each, "__func__", each), "__code__", None)
         if isinstance(code, CodeType):

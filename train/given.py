@@ -24,31 +24,31 @@ if TYPE_CHECKING:
     from .run import Plan
 
 POLICIES = ("raise", "skip", "ignore")
-WHOLE = "Learner"
+LEARNER = "Learner"
 
 
 def check_learner(learner: Learner) -> None:
     """Refuse settings that no run could do anything with."""
-    _check_kind(WHOLE, learner.optimiser, Optimiser, "optimiser", "`train.AdamW(1e-3)`")
-    expect_functions(WHOLE, learner.loss, learner.targets)
+    _check_kind(LEARNER, learner.optimiser, Optimiser, "optimiser", "`train.AdamW(1e-3)`")
+    expect_functions(LEARNER, learner.loss, learner.targets)
     if learner.clip is not None:
-        expect_functions(WHOLE, learner.clip)
+        expect_functions(LEARNER, learner.clip)
     _check_metrics(learner.metrics)
     if learner.plateau is not None:
-        _check_kind(WHOLE, learner.plateau, Plateau, "plateau", "`train.Plateau()`")
-    expect_whole(WHOLE, 1, accumulate=learner.accumulate)
-    expect_among(WHOLE, POLICIES, nan=learner.nan)
-    expect_among(WHOLE, tuple(PRECISIONS), precision=learner.precision)
-    if isinstance(learner.devices, str):
+        _check_kind(LEARNER, learner.plateau, Plateau, "plateau", "`train.Plateau()`")
+    expect_whole(LEARNER, 1, accumulate=learner.accumulate)
+    expect_among(LEARNER, POLICIES, nan=learner.nan)
+    expect_among(LEARNER, tuple(PRECISIONS), precision=learner.precision)
+    if isinstance(learner.devices, str) or not isinstance(learner.devices, Iterable):
         problem = "devices are given as a sequence of them"
-        fail(ArgumentError, WHOLE, problem, hint=f"`devices=[{learner.devices!r}]`")
+        fail(ArgumentError, LEARNER, problem, hint=f"`devices=[{str(learner.devices)!r}]`")
     devices = known_devices(learner.devices)
     if learner.memory is None:
         return
-    expect_positive(WHOLE, memory=learner.memory)
+    expect_positive(LEARNER, memory=learner.memory)
     if len(devices) > 1:
         problem = "a budget of memory is for one device"
-        fail(ArgumentError, WHOLE, problem, hint="leave out `memory`, or the other devices")
+        fail(ArgumentError, LEARNER, problem, hint="leave out `memory`, or the other devices")
 
 
 def check_fit(learner: Learner, model: Any, plan: Plan, saving: Any) -> None:
@@ -59,12 +59,14 @@ def check_fit(learner: Learner, model: Any, plan: Plan, saving: Any) -> None:
         {"data": plan.data} if plan.valid is None else {"data": plan.data, "valid": plan.valid}
     )
     for name, source in sources.items():
-        if not isinstance(source, Iterable | Callable) or isinstance(source, str | type):
+        gives = isinstance(source, Iterable | Callable) or hasattr(source, "__getitem__")
+        if isinstance(source, str) or not gives:
             problem = f"{name} gives batches, and is a list, a loader, or a function of the epoch"
             fail(ArgumentError, "fit", problem, source)
     if not isinstance(plan.listeners, Iterable):
         fail(ArgumentError, "fit", "listeners are given as a sequence of them", plan.listeners)
     for listener in plan.listeners:
+        _check_no_class("fit", listener, "listeners", "listener")
         if not callable(listener):
             fail(ArgumentError, "fit", "a listener is called with events", listener)
     if saving is not None:
@@ -87,14 +89,16 @@ def check_model(operation: str, model: Any) -> None:
 def _check_metrics(metrics: Any) -> None:
     if not isinstance(metrics, Mapping):
         hint = '`metrics={"accuracy": train.metrics.Accuracy()}`'
-        fail(ArgumentError, WHOLE, "metrics are a dict of them by their names", metrics, hint=hint)
+        fail(
+            ArgumentError, LEARNER, "metrics are a dict of them by their names", metrics, hint=hint
+        )
     for name, metric in metrics.items():
         if name == "loss" or is_rate(name):
             problem = f"{name!r} is the name of what every run tells"
-            fail(ArgumentError, WHOLE, problem, hint="give the metric another one")
-        _check_no_class(WHOLE, metric, "metrics", "metric")
+            fail(ArgumentError, LEARNER, problem, hint="give the metric another one")
+        _check_no_class(LEARNER, metric, "metrics", "metric")
         if not isinstance(metric, Metric):
-            expect_functions(WHOLE, metric)
+            expect_functions(LEARNER, metric)
 
 
 def _check_kind(operation: str, given: Any, kind: type, name: str, example: str) -> None:

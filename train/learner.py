@@ -176,7 +176,8 @@ class Learner:
         With `saving`, checkpoints are written, and a run that ended early goes on where it was.
         Ctrl-C finishes the step, or the batch of a validation, writes a checkpoint and returns.
         """
-        plan = Plan(name, epochs, data, valid, listeners)
+        told = tuple(listeners) if isinstance(listeners, Iterable) else listeners
+        plan = Plan(name, epochs, data, valid, told)
         check_fit(self, model, plan, saving)
         return Running(self, plan, self.begin(model)).run(saving)
 

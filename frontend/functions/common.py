@@ -125,12 +125,12 @@ def common_dtype(name: str, *values: Any) -> ir.DType:
             fail(DTypeError, name, problem, *values, hint=hint)
         found = meeting
     for kind in numbers:
-        found = _with_number(found, kind)
+        found = with_number(found, kind)
     assert found is not None
     return found
 
 
-def _with_number(dtype: ir.DType | None, kind: type) -> ir.DType:
+def with_number(dtype: ir.DType | None, kind: type) -> ir.DType:
     """What a dtype becomes beside a Python number: its kind may widen, its width does not."""
     default = DEFAULTS[kind].ir
     if dtype is None:

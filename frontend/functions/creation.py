@@ -42,7 +42,7 @@ from .common import (
     upload,
     whole_number,
 )
-from .lists import is_recorded, others_in, stacked, storage_of, with_values
+from .lists import in_common_dtype, is_recorded, others_in, stacked, with_values
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -119,7 +119,7 @@ def _host(obj: Any, dtype: ir.DType | None, others: list[Any]) -> Any:
         fail(DTypeError, "asarray", problem, obj, hint="give numbers, or lists of equal lengths")
     if dtype is None and not isinstance(obj, np.ndarray):
         with np.errstate(over="ignore"):  # a number too large is infinite
-            array = array.astype(storage_of(others_in(obj) if others else [], array.dtype))
+            array = in_common_dtype(array, others)
     return array
 
 

@@ -1,28 +1,32 @@
 """Nested lists of numbers, arrays and tensors, of which one tensor is made.
 
-Comes in: lists and tuples as a user gives them. Goes out: lists of what numpy reads, and what dtype
-all have together; or, where a tensor among them is traced or keeps a history, one that is put
-together from them.
-Never: a dtype that some array or tensor of the list does not fit into; Python's numbers adapt.
+Comes in: lists and tuples as a user gives them. Goes out: lists of what numpy reads, and in which
+dtype all meet, as they would beside each other in an operation; or, where a tensor among them is
+traced or keeps a history, one that is put together from them.
+Never: a number that is another one in that dtype, but for the rounding of floats.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..dtypes import DEFAULTS
+from ...ir import dtypes as ir
+from ..dtypes import DEFAULTS, OF_IR, promoted
+from ..errors import DTypeError, fail
 from ..foreign import host_array_of, is_foreign
 from ..handle import Handle
+from .common import with_number
 from .manipulation import stack
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
 
 NUMBERS = {bool, int, float, complex}
-DEFAULT_STORAGE = {"f": DEFAULTS[float].ir.storage, "c": DEFAULTS[complex].ir.storage}
-"""What floats and complex numbers of Python are stored as where nobody says, by numpy's kinds."""
+KINDS = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
+"""Which number of Python's is of a kind of numpy's."""
 
 
 def others_in(obj: Any) -> list[Any]:
@@ -38,34 +42,75 @@ def others_in(obj: Any) -> list[Any]:
 
 def is_recorded(leaf: Any) -> bool:
     """Whether something is a tensor that is traced, and has no value yet, or that keeps a history,
-    and has more than one."""
+    which its value alone has not."""
     return isinstance(leaf, Handle) and (leaf.node.trace is not None or leaf.node.tracked)
 
 
 def stacked(obj: Any) -> Tensor:
     """One tensor of nested lists with tensors in them."""
-    return stack([stacked(each) if isinstance(each, list | tuple) else each for each in obj])
+    if not isinstance(obj, list | tuple):
+        return _plain(obj)
+    return stack([stacked(each) for each in obj])
+
+
+def _plain(leaf: Any) -> Any:
+    """A float64 of numpy's is a float of Python's, too; so are complex numbers."""
+    if isinstance(leaf, float | complex):
+        return complex(leaf) if isinstance(leaf, complex) else float(leaf)
+    return leaf
 
 
 def with_values(obj: Any) -> Any:
-    """Nested lists with arrays of numpy in the place of tensors and of other libraries' arrays."""
+    """Nested lists with arrays of numpy in the place of tensors and of other libraries' arrays;
+    floats that numpy does not know as such are float32, which holds them all."""
     if isinstance(obj, list | tuple):
         return [with_values(each) for each in obj]
     if isinstance(obj, Handle):
         from ..tensor import host_array
 
-        return host_array(obj, "asarray")
-    return host_array_of(obj, "asarray") if is_foreign(obj) else obj
+        return _known(host_array(obj, "asarray"))
+    return _known(host_array_of(obj, "asarray") if is_foreign(obj) else obj)
 
 
-def storage_of(others: list[Any], found: Any) -> Any:
-    """The dtype for what numpy reads as one of the dtype `found`: that of the arrays in it, and of
-    Python's numbers alone the default one. A float64 of numpy's is a float of Python's, too."""
-    default = DEFAULT_STORAGE.get(found.kind)
-    arrays = [each for each in others if not isinstance(each, float | complex)]
-    inexact = [each.dtype for each in arrays if each.dtype.kind in DEFAULT_STORAGE]
-    if default is None or not inexact:
-        return found if default is None else default
-    if found.kind == "c" and not any([each.kind == "c" for each in inexact]):
-        inexact.append(np.dtype(np.complex64))
-    return np.result_type(*inexact)
+def _known(value: Any) -> Any:
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    return value.astype(np.float32) if kind == "V" else value
+
+
+def in_common_dtype(array: Any, others: Iterable[Any]) -> Any:
+    """What numpy has read of nested lists, in the dtype in which the arrays among the `others` in
+    them meet; Python's numbers follow these, and are of the default dtype where there are none."""
+    kind, own = KINDS[array.dtype.kind], _dtype_of(others)
+    if own is None:
+        return array.astype(DEFAULTS[kind].ir.storage) if kind in (float, complex) else array
+    wanted = with_number(own, kind)
+    made = array.astype(wanted.storage)
+    if kind is int and wanted in ir.INTEGERS and (made != array).any():
+        value = array[made != array].flat[0]
+        fail(DTypeError, "asarray", f"{value} is not a value of {OF_IR[wanted]}")
+    return made
+
+
+def _dtype_of(others: Iterable[Any]) -> ir.DType | None:
+    """The dtype in which tensors and arrays meet; None if there are none."""
+    found: ir.DType | None = None
+    for each in others:
+        dtype = _own_dtype(each)
+        if dtype is None:
+            continue
+        meeting = dtype if found is None else promoted(found, dtype)
+        if found is not None and meeting is None:
+            problem = f"no integer dtype holds both {OF_IR[found]} and {OF_IR[dtype]}"
+            fail(DTypeError, "asarray", problem, hint="say which with `dtype=`")
+        found = meeting
+    return found
+
+
+def _own_dtype(value: Any) -> ir.DType | None:
+    """The dtype of a tensor or an array; a float64 of numpy's alone is a float of Python's."""
+    if isinstance(value, Handle):
+        return value.node.type.dtype
+    if isinstance(value, float | complex):
+        return None
+    known = host_array_of(value, "asarray") if is_foreign(value) else value
+    return ir.of_numpy(known.dtype) if isinstance(known, np.ndarray | np.generic) else None

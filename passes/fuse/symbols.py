@@ -7,7 +7,7 @@ same ops have the same text; and where that cannot be, empty arrays whose axes t
 Never: a size that is not known from the launch.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, cast
 
@@ -80,7 +80,14 @@ def _moved(
         if gaps:
             moved[symbol] = _counted_from(symbol, min(gaps), mine)
             sizes = [substitute(size, {symbol: moved[symbol]}) for size in sizes]
-    return moved
+    return moved if _come_back(handed, moved) else {}
+
+
+def _come_back(handed: set[Size], moved: Mapping[Symbol, Size]) -> bool:
+    """Whether sizes of arrays are written as they were, when a launch says what the symbols are."""
+    counted = {symbol: symbols(size)[0] for symbol, size in moved.items()}
+    launched = {new: symbol + (new - moved[symbol]) for symbol, new in counted.items()}
+    return all(substitute(substitute(each, moved), launched) is each for each in handed)
 
 
 def _counted_from(symbol: Symbol, gap: int, sizes: Sequence[Size]) -> Size:

@@ -71,7 +71,7 @@ class Cache:
             return None
         path = self._path(key, kind)
         try:
-            stored = _read(path, self.bytes_at_most)
+            stored = _read(path)
         except FileNotFoundError:
             return None
         except _Damaged:
@@ -198,10 +198,10 @@ class _Damaged(Exception):
     """What lies there is no file that was put there."""
 
 
-def _read(path: Path, bytes_at_most: int) -> bytes:
-    """What a plain file of this size at most holds; others may never end."""
+def _read(path: Path) -> bytes:
+    """What a plain file holds; others, and such as nobody has put there, may never end."""
     found = path.lstat()
-    if not stat.S_ISREG(found.st_mode) or found.st_size > bytes_at_most:
+    if not stat.S_ISREG(found.st_mode) or found.st_size > BYTES_AT_MOST:
         raise _Damaged
     return path.read_bytes()
 

@@ -1,5 +1,7 @@
 """Tensors from nothing, from numbers and from arrays: what the standard leaves to us, mistakes."""
 
+import signal
+from array import array
 from typing import Any
 
 import numpy as np
@@ -80,6 +82,7 @@ def test_a_tensor_is_made_on_the_device_that_is_asked_for(shape: Any, device: st
     assert made.device == like.device == device
 
 
+NARROW = bs.asarray(1, dtype="bfloat16")
 DOUBLE = bs.asarray([1.5, 2.5], dtype="float64")
 LISTS: list[tuple[list[Any], str]] = [
     ([DOUBLE[0], DOUBLE[1]], "float64"), ([DOUBLE, DOUBLE], "float64"), ([DOUBLE[0], 1], "float64"),
@@ -87,7 +90,10 @@ LISTS: list[tuple[list[Any], str]] = [
     ([np.float16(1)], "float16"), ([np.float16(1), np.float32(2)], "float32"),
     ([np.float64(1), 2.0], "float32"), ([DOUBLE[0], 2j], "complex128"), ([1.5, 2j], "complex64"),
     ([bs.asarray(1, dtype="int32"), 2.5], "float32"), ([np.int8(1), np.int8(2)], "int8"),
-    ([bs.asarray(1, dtype="bfloat16")], "bfloat16"), ([True, 2], "int64"),
+    ([NARROW], "bfloat16"), ([NARROW, 2.5], "bfloat16"), ([NARROW, 2], "bfloat16"),
+    ([np.int8(1), 2], "int8"), ([np.int8(1), 2.5], "float32"),
+    ([range(2), range(2, 4)], "int64"), ([array("d", [1.0])], "float32"),
+    ([signal.Signals.SIGINT, 2], "int64"), ([True, 2], "int64"),
     ([], "float32"),
 ]  # fmt: skip
 
@@ -97,6 +103,15 @@ def test_a_list_has_the_dtype_of_the_arrays_in_it(given: Any, dtype: str) -> Non
     made = bs.asarray(given)
     assert made.dtype == dtype
     np.testing.assert_array_equal(made.numpy(), np.array(bs.asarray(given, dtype=dtype)))
+
+
+OF_TENSORS = [each for each in LISTS if any(isinstance(one, bs.Tensor) for one in each[0])]
+
+
+@pytest.mark.parametrize(("given", "dtype"), OF_TENSORS, ids=str)
+def test_a_traced_list_has_the_same_dtype(given: list[Any], dtype: str) -> None:
+    traced = bs.jit(bs.asarray)([*given])
+    assert traced.dtype == dtype
 
 
 def test_a_list_of_tensors_that_are_traced_or_keep_a_history_is_put_together() -> None:
@@ -109,6 +124,8 @@ def test_a_list_of_tensors_that_are_traced_or_keep_a_history_is_put_together() -
 
 MISTAKES = [
     Mistake(lambda: bs.arange("a"), bs.DTypeError, "str"),
+    Mistake(lambda: bs.asarray([np.int8(1), 300]), bs.DTypeError, "300 is not a value of int8"),
+    Mistake(lambda: bs.asarray([np.uint64(1), np.int64(2)]), bs.DTypeError, "uint64 and int64"),
     Mistake(lambda: bs.arange(float("nan")), bs.ArgumentError, "cannot count from 0 to nan by 1"),
     Mistake(lambda: bs.device(None), bs.DeviceError, "a device has a name"),
     Mistake(lambda: bs.jvp(bs.sin, bs.ones(2), (bs.ones(2),)), bs.ArgumentError, "primals are a t"),

@@ -4,6 +4,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from enum import Enum
 from functools import partial
 from types import CodeType
 from typing import Any
@@ -105,6 +106,18 @@ def test_a_handler_draws_where_a_key_is_drawn() -> None:
         own = generator.next_words()
     expected = bs.Generator(3)
     assert [drawn[0].tolist(), own.tolist()] == [expected.next_words().tolist() for _ in range(2)]
+
+
+class Color(Enum):
+    """Of which there is one."""
+
+    RED = 1
+
+
+def test_errors_of_others_are_not_a_handlers() -> None:
+    with pytest.raises(ValueError, match="nope") as raised:
+        Color("nope")
+    assert not is_of_handler(raised.value)
 
 
 class Late(Exception):

@@ -312,3 +312,38 @@ def test_signs_of_zeros_in_dataclasses_are_told_apart() -> None:
     x = bs.ones(2)
     signs = [np.signbit(scaled(x, Scale(each)).numpy()).tolist() for each in (0.0, -0.0)]
     assert signs == [[False, False], [True, True]]
+
+
+@dataclass(frozen=True)
+class Box:
+    """Something in something; what is no number of it may have no hash."""
+
+    inner: Any
+
+    def __hash__(self) -> int:
+        return 1
+
+
+@pytest.mark.parametrize(
+    "box",
+    [Box, lambda each: Box((each,)), lambda each: Box(Box(each)), lambda each: Box(({}, each))],
+)
+def test_kinds_of_numbers_in_dataclasses_are_told_apart(box: Callable[[Any], Box]) -> None:
+    def number_in(value: Any) -> Any:
+        while not isinstance(value, int | float):
+            value = value.inner if isinstance(value, Box) else value[-1]
+        return value
+
+    scaled = bs.jit(lambda x, box: x * number_in(box), static="box")
+    x = bs.asarray([1, 2])
+    assert [scaled(x, box(each)).dtype for each in (2, 2.0, 2)] == ["int64", "float32", "int64"]
+
+
+def test_a_field_that_is_not_set_is_not_looked_at() -> None:
+    @dataclass(eq=False)
+    class Late:
+        factor: float
+        later: float = field(init=False)
+
+    scaled = bs.jit(lambda x, late: x * late.factor, static="late")
+    assert scaled(bs.ones(2), Late(2.0)).tolist() == [2, 2]

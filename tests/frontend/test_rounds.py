@@ -136,3 +136,36 @@ def test_what_fails_in_a_round_is_told_of_who_reads_it() -> None:
         x.numpy()
     assert good.numpy().shape == (5,)
     assert kept is not None and kept.numpy().shape == (5,)
+
+
+@pytest.mark.parametrize("tracked", [False, True])
+def test_results_of_one_op_are_handed_on_one_by_one(tracked: bool) -> None:
+    """The op itself has no value that could be."""
+    x = bs.tensor(np.array([0.5, 1.0]), requires_grad=tracked)
+    y = x * 1
+    for _ in range(60):
+        x, y = bs.cond(y.sum() > 0, lambda a, b: (a * 0.5, b - a), lambda a, b: (a, b + 1), x, y)
+    a, b = np.array([0.5, 1.0]), np.array([0.5, 1.0])
+    for _ in range(60):
+        a, b = (a * 0.5, b - a) if b.sum() > 0 else (a, b + 1)
+    np.testing.assert_allclose(x.numpy(), a, rtol=1e-12)
+    np.testing.assert_allclose(y.numpy(), b, rtol=1e-12)
+
+
+def test_carries_of_scans_in_a_loop() -> None:
+    h, c = start(), start() * 2
+    expected = [h.numpy(), c.numpy()]
+    for _ in range(50):
+        (h, c), _ = bs.scan(lambda both, _: ((both[1] * 0.5, both[0] + 1), None), (h, c), length=3)
+        for _ in range(3):
+            expected = [expected[1] * 0.5, expected[0] + 1]
+    np.testing.assert_allclose(h.numpy(), expected[0], rtol=1e-12)
+    np.testing.assert_allclose(c.numpy(), expected[1], rtol=1e-12)
+
+
+def test_what_belongs_to_no_device_goes_to_the_usual_one() -> None:
+    before, x = STATISTICS.planned, bs.zeros(3)
+    for _ in range(200):
+        x = bs.cos(x * 0.5) + 0.25
+    assert x.numpy().shape == (3,)
+    assert STATISTICS.planned - before <= 4

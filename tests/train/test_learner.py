@@ -261,6 +261,23 @@ def test_a_model_is_trained_where_it_is(options: Any) -> None:
 A_CLASS: Any = train.SGD
 
 
+class Numbered:
+    """Batches by their numbers, as Python has iterated since its beginning."""
+
+    def __len__(self) -> int:
+        return len(BATCHES)
+
+    def __getitem__(self, place: int) -> Any:
+        return BATCHES[place]
+
+
+def test_sources_and_listeners_of_all_kinds() -> None:
+    events: list[Any] = []
+    run = learner().fit(model(), wrong(Numbered()), listeners=wrong(iter([events.append])))
+    assert run.history
+    assert events
+
+
 def wrong(value: Any) -> Any:
     """A value of another type than is asked for."""
     return value
@@ -294,6 +311,10 @@ MISTAKES: dict[str, tuple[Any, str]] = {
     "a listener": (
         lambda: learner().fit(model(), BATCHES, listeners=[wrong(3)]),
         "called with events",
+    ),
+    "a class of listeners": (
+        lambda: learner().fit(model(), BATCHES, listeners=[wrong(train.EarlyStopping)]),
+        "make one: `EarlyStopping",
     ),
     "a class of models": (lambda: learner().fit(bs.nn.Linear, BATCHES), "make one of it: `Linear"),
     "no model": (lambda: learner().fit(None, BATCHES), "there is no model"),

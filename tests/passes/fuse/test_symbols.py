@@ -1,5 +1,9 @@
 """Kernels count from a size that they are handed, so that those which do the same are the same."""
 
+import numpy as np
+import pytest
+
+import brimstone as bs
 from brimstone.ir import print_func
 from brimstone.ir.func import Func
 from brimstone.passes.meaning import named_by_meaning
@@ -75,3 +79,17 @@ def test_what_divides_a_size_is_kept() -> None:
     assert "n: 8..127 % 8" in print_func(func)
     (func,) = kernels(MULTIPLE.format(k=3))
     assert "size_0: 2..127" in print_func(func)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 7])
+@pytest.mark.parametrize("by", [-3, 2, 5])
+def test_sizes_that_a_launch_would_write_otherwise_stay(count: int, by: int) -> None:
+    """How often a line is rolled around is rounded up by a size with several terms."""
+    with bs.device("cpu"):
+        x = np.arange(count, dtype=np.float32)
+        longer = bs.jit(
+            lambda x: bs.roll(bs.concat([x, bs.ones(1, dtype=x.dtype)]) * 2, by),
+            dynamic={"x": {0: "n"}},
+        )
+        expected = np.roll(np.concatenate([x, [1]]) * 2, by)
+        np.testing.assert_array_equal(longer(bs.asarray(x)).numpy(), expected)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from brimstone.targets.llvm import cache as module
-from brimstone.targets.llvm.cache import Cache, CacheWarning, default_cache, key_of
+from brimstone.targets.llvm.cache import BYTES_AT_MOST, Cache, CacheWarning, default_cache, key_of
 from brimstone.targets.llvm.machines import AVX2, AVX512
 
 KEY, OTHER = "ab" + "1" * 62, "cd" + "2" * 62
@@ -168,7 +168,7 @@ def test_what_is_no_file_that_was_put_there_is_damaged(cache: Cache, kind: str) 
         path.symlink_to(path.name)
     else:
         path.touch()
-        os.truncate(path, cache.bytes_at_most + 1)
+        os.truncate(path, BYTES_AT_MOST + 1)
     with pytest.warns(CacheWarning, match="damaged"):
         assert cache.get(KEY) is None
     cache.put(KEY, b"code")
