@@ -31,8 +31,8 @@ MOST_ARRAYS = 40
 """How many arrays a kernel reads and writes, beyond which values would not stay in registers."""
 
 MOST_BESIDE = 6
-"""How many of them may be as large as the result, where there is a contraction: for each the code
-has a vector more for every register of a tile, in each version of it."""
+"""How many of them may be as large as the result of a contraction, if there is one, itself counted:
+for each the code has a vector more for every register of a tile, in each version of it."""
 
 MOST_OPS = 400
 """How many ops a kernel has, so that it is compiled in reasonable time."""

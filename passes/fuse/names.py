@@ -34,14 +34,17 @@ class Names:
 
     def __init__(self, func: Func) -> None:
         self._taken = {func.name}
+        self._latest: dict[str, int] = {}
 
     def new(self, ops: Iterable[Op], location: Location) -> str:
         """A name that no kernel has yet."""
         stem = "_".join([_deed([*ops]), *_place(location)])
-        name, number = stem, 1
+        number = self._latest.get(stem, 1)
+        name = stem if number == 1 else f"{stem}_{number}"
         while name in self._taken:
             number += 1
             name = f"{stem}_{number}"
+        self._latest[stem] = number
         self._taken.add(name)
         return name
 

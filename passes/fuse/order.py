@@ -21,19 +21,23 @@ def in_order(clusters: Clusters) -> list[Cluster]:
 
 
 class _Order:
-    """What has run, and which clusters still read a source."""
+    """What has run, which clusters still read a source, and which ones each still waits for."""
 
     def __init__(self, clusters: Clusters) -> None:
         self.clusters, self.program = clusters, clusters.ordered
         self.done: set[Cluster] = set()
-        self.known: set[Cluster | None] = {*self.program}
+        self.known = {*self.program}
         self.readers: dict[Source, dict[Cluster, None]] = {}
         graph = clusters.graph
         donated: Iterable[int] = graph.func.attributes.get("donated", ())
         self.donated = {graph.arguments[place] for place in donated}
+        self.makers = {cluster: self._makers(cluster) for cluster in self.program}
+        self.followers: dict[Cluster, list[Cluster]] = {}
         for cluster in self.program:
             for source in cluster.reads:
                 self.readers.setdefault(source, {})[cluster] = None
+            for maker in self.makers[cluster]:
+                self.followers.setdefault(maker, []).append(cluster)
 
     def all(self) -> Iterator[Cluster]:
         """In the order of the program, each with those that then shrink memory."""
@@ -50,6 +54,8 @@ class _Order:
         self.done.add(cluster)
         for source in cluster.reads:
             del self.readers[source][cluster]
+        for follower in self.followers.pop(cluster, ()):
+            self.makers[follower].remove(cluster)
 
     def _beside(self, cluster: Cluster) -> Iterator[Cluster]:
         """Those that can run, and shrink memory, now that this one has run: they read what it
@@ -62,13 +68,15 @@ class _Order:
                 yield other
 
     def _can_run(self, cluster: Cluster) -> bool:
-        if isinstance(cluster.nodes[0].op, tensor.HostCall):
+        if self.makers[cluster] or isinstance(cluster.nodes[0].op, tensor.HostCall):
             return False
-        if any(self._is_replaced_too_early(source, cluster) for source in cluster.reads):
-            return False
+        return not any(self._is_replaced_too_early(source, cluster) for source in cluster.reads)
+
+    def _makers(self, cluster: Cluster) -> set[Cluster]:
+        """Those that must run before this one."""
         waits = (source for node in cluster.nodes for source in node.waits)
         makers = {self._maker(source) for source in (*cluster.reads, *waits)}
-        return self.done.issuperset(makers & self.known)
+        return {each for each in makers if each is not None and each in self.known}
 
     def _is_replaced_too_early(self, source: Source, cluster: Cluster) -> bool:
         """Whether a result would be made in the place of a donated array that others still read."""
