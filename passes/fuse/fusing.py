@@ -77,7 +77,7 @@ def _kernel(
         regions = [region_func(graph.func, op, region) for region in op.regions]
         kernel.parts = [_fused(each, names, apart) for each in regions]
     elif kernel.launched:
-        bind_symbols(kernel, graph.func.symbols)
+        bind_symbols(kernel, graph.places)
     return kernel
 
 

@@ -7,11 +7,13 @@ be in memory.
 Never: a kernel; which nodes share one is decided later. Constants and counters belong to no node.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
 from ...ir import tensor
 from ...ir.attributes import Shape
+from ...ir.dims import Symbol
 from ...ir.func import Func
 from ...ir.locations import Location
 from ...ir.payloads import Payload
@@ -93,10 +95,14 @@ class Node:
 
 @dataclass(slots=True)
 class Graph:
-    """The nodes in program order, and what the func takes and returns."""
+    """The nodes in program order, what the func takes and returns, and places of its symbols."""
 
     func: Func
     axes: Axes
     nodes: list[Node]
     arguments: list[Source]
     results: list[Source]
+    places: Mapping[Symbol, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.places = {symbol: place for place, symbol in enumerate(self.func.symbols)}

@@ -31,16 +31,17 @@ RIGID = (
 """Ops that ask of sizes only that they are equal."""
 
 
-def bind_symbols(kernel: Kernel, known: Sequence[Symbol]) -> None:
-    """Give the kernel's func its symbols, of those that are known."""
+def bind_symbols(kernel: Kernel, places: Mapping[Symbol, int]) -> None:
+    """Give the kernel's func its symbols: first those that are known, by their places."""
     shapes, others = _sizes(kernel.func)
     missing = _missing(kernel.func, shapes, others)
+    known = dict[Symbol, int]()
     if missing:
-        absent = [each for each in known if each in missing]
+        absent = _in_order(missing, places)
         moved = _moved(absent, _handed(kernel.func), (*shapes, *others))
         if moved:
             kernel.func = copy_func(kernel.func, lambda size: substitute(size, moved))
-            known = [symbols(moved.get(each, each))[0] for each in known]
+            known = {symbols(size)[0]: places[symbol] for symbol, size in moved.items()}
             shapes, others = _sizes(kernel.func)
             missing -= moved.keys()
     renamed = _renamed(kernel.func, shapes, others, missing) if missing else None
@@ -48,13 +49,19 @@ def bind_symbols(kernel: Kernel, known: Sequence[Symbol]) -> None:
         kernel.func = renamed
         shapes, others = _sizes(renamed)
         missing.clear()
-    for symbol in (each for each in known if each in missing):
+    for symbol in _in_order(missing, places):
         type_ = witness(symbol)
         kernel.func.body.add_argument(type_)
         kernel.witnesses.append(type_)
     used = {each for size in (*shapes, *others) for each in symbols(size)}
+    known |= {each: places[each] for each in used if each in places and each not in known}
     new = sorted(used.difference(known), key=str)
-    kernel.func.symbols = (*(each for each in known if each in used), *new)
+    kernel.func.symbols = (*_in_order(used, known), *new)
+
+
+def _in_order(found: Iterable[Symbol], places: Mapping[Symbol, int]) -> list[Symbol]:
+    """Those that have a place, in that order."""
+    return sorted([each for each in found if each in places], key=places.__getitem__)
 
 
 def _missing(func: Func, shapes: Iterable[Dim], others: Iterable[Dim]) -> set[Symbol]:
