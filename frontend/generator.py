@@ -14,7 +14,7 @@ import numpy as np
 
 from ..ir import dtypes as ir
 from ..ir import tensor as ops
-from ..ir.tensor.random import philox
+from ..ir.tensor.random import philox_words
 from ..ir.types import Tensor as TensorType
 from ..runtime.device import current_device
 from .node import Node, constant, leaf, record
@@ -28,6 +28,7 @@ class Generator:
     """A source of keys: the next one is a function of the seed and of how many came before.
 
     It takes no lock, which a handler of signals would wait for where it had interrupted its owner.
+    One that has `given` so many goes on behind them.
     """
 
     def __init__(self, seed: int = 0, given: int = 0) -> None:
@@ -36,7 +37,8 @@ class Generator:
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy goes on where this one is, on its own."""
         seed, numbers = self._state
-        return Generator, (seed, numbers.__reduce__()[1][0])
+        given = repr(numbers).removeprefix("count(").removesuffix(")")  # all that a counter tells
+        return Generator, (seed, int(given))
 
     @property
     def seed(self) -> int:
@@ -52,8 +54,8 @@ class Generator:
         """The two words of the next key, on the host."""
         seed, numbers = self._state
         number = next(numbers)
-        counter = np.array([number & _WORD, number >> 32, 1, 0], np.uint64)
-        return philox(counter[None], words_of(seed))[0, :2]
+        words = philox_words((number & _WORD, number >> 32, 1, 0), words_of(seed))
+        return np.array(words[:2], np.uint32)
 
     def next_key(self) -> Node:
         """The next key, as a leaf: an argument of whatever step reads it."""

@@ -6,6 +6,7 @@ Never: state. Distributions are made of these bits by the frontend.
 """
 
 import math
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,13 @@ def stream(key: Array, start: int, count: int) -> Array:
 
 def philox(counter: Array, key: Array) -> Array:
     """Four random words for each counter of four words, along the last axis."""
-    first, second, third, fourth = np.moveaxis(counter.astype(np.uint64), -1, 0)
+    words = philox_words(tuple(np.moveaxis(counter.astype(np.uint64), -1, 0)), key)
+    return np.stack(words, axis=-1).astype(np.uint32)
+
+
+def philox_words(counter: Sequence[Any], key: Iterable[Any]) -> tuple[Any, Any, Any, Any]:
+    """The same of a counter of four integers, or of arrays of 64 bits with one word each."""
+    first, second, third, fourth = counter
     low_key, high_key = (int(word) for word in key)
     for _ in range(ROUNDS):
         # Words are held in 64 bits, where the product of two of them fits.
@@ -83,4 +90,4 @@ def philox(counter: Array, key: Array) -> Array:
         first, third = (right >> 32) ^ second ^ low_key, (left >> 32) ^ fourth ^ high_key
         second, fourth = right & WORD, left & WORD
         low_key, high_key = (low_key + KEY_STEPS[0]) & WORD, (high_key + KEY_STEPS[1]) & WORD
-    return np.stack([first, second, third, fourth], axis=-1).astype(np.uint32)
+    return first, second, third, fourth
