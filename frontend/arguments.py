@@ -70,10 +70,11 @@ class Arguments:
         """What decides how the function is compiled, and nothing else."""
         static = set(range(len(self.leaves))).difference(self.places)
         home = device_of(self.nodes)  # what is still to be computed may have none yet
+        places = [id(each) for each in (home, *[node.device or home for node in self.nodes])]
         return (
             self.structure,
             tuple(self.types),
-            (id(home), *[id(node.device or home) for node in self.nodes]),  # there is one of each
+            tuple(places),  # there is one device of each name, for good
             tuple(self.numbers),
             tuple([(place, self._read(place)) for place in sorted(static)]),
         )

@@ -23,7 +23,7 @@ from ..runtime.device import Device
 from .node import Called, Node, Part
 from .prefixes import COMPILED, Place
 from .ready import Piece, Step, flags_of
-from .recording import Numbering, Recording
+from .recording import Numbering, Recording, last_reads
 
 OFTEN = 100
 """How many times a recording is done in pieces before it is compiled as one."""
@@ -50,10 +50,7 @@ class _Cutter:
         self.nodes = [node for node in recording.nodes if node.cls is not Constant]
         self.device, self.recompute = device, recompute
         self.done = 0
-        self.last_read = {
-            each: place for place, node in enumerate(self.nodes) for each in node.operands
-        }
-        self.last_read.update(dict.fromkeys(recording.outputs, len(self.nodes)))
+        self.last_read = last_reads(self.nodes, recording.outputs)
 
     def pieces(self) -> deque[Piece]:
         """The longest piece, and the longest after it, until there is none.

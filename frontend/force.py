@@ -41,7 +41,7 @@ from .pending import take
 from .prefixes import COMPILED
 from .ready import Piece, find, make
 from .recording import Recording, gather, gathering, lower
-from .rounds import rounds
+from .rounds import is_long, rounds
 from .shortage import out_of_memory, step_out_of_memory
 from .trace import untraced
 from .tree import leaves_of
@@ -121,10 +121,10 @@ class _Unsound(Exception):
 def _compute(nodes: Sequence[Node], device: Device, recompute: bool, apart: bool = False) -> None:
     """Compute nodes: as one step where that is compiled, else in pieces that are, then the rest, if
     it is a loop in rounds; `apart` from what has failed before, or may take long."""
-    pieces = _compiled(nodes, device, recompute)
+    pieces, may_be_loop = _compiled(nodes, device, recompute)
     while pieces:  # each is let go when it is done, with the nodes that nobody reads any more
         _run_piece(pieces.popleft(), apart)
-    parts = _rounds(nodes, device)
+    parts = _rounds(nodes, device) if may_be_loop else deque[list[Node]]()
     while parts:
         _compute(parts.popleft(), device, recompute, apart)
     rest = [node for node in nodes if node.buffer is None]
@@ -135,16 +135,20 @@ def _compute(nodes: Sequence[Node], device: Device, recompute: bool, apart: bool
         _run_piece(piece, apart)
 
 
-def _compiled(nodes: Sequence[Node], device: Device, recompute: bool) -> deque[Piece]:
+def _compiled(nodes: Sequence[Node], device: Device, recompute: bool) -> tuple[deque[Piece], bool]:
+    """The pieces that are compiled already, and whether all together are long."""
     with gathering():
         recording = gather(nodes)
         for node in recording.inputs:
             buffer_of(node)
         whole = find(recording, device, recompute)
-        return cut(recording, device, recompute) if whole is None else deque([whole])
+        if whole is not None:
+            return deque([whole]), False
+        return cut(recording, device, recompute), is_long(recording)
 
 
 def _rounds(nodes: Sequence[Node], device: Device) -> deque[list[Node]]:
+    """What is to be computed in turn, of what is not yet."""
     rest = [node for node in nodes if node.buffer is None]
     if not rest:
         return deque()

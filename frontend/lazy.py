@@ -165,7 +165,7 @@ def lazy_class(cls: type) -> type:
             made = {} if bundle is None else dict(bundle.named_children())
             if BUNDLE in own:  # nor has a handler of signals filled it meanwhile
                 own.update(made)
-            if BUNDLE in own:
+            if BUNDLE in own:  # nor during that call
                 del own[BUNDLE]
             object.__setattr__(tree, "__class__", cls)
 

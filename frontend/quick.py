@@ -64,7 +64,7 @@ class Quick:
         if of_host:
             device = device or current_device()
             self._upload(into, device)
-        # There is one of each name, for good; its own hash takes longer.
+        # There is one device of each name, for good; its own hash takes longer.
         kinds.append(id(device or current_device()))
         return tuple(kinds), device, pieces
 

@@ -129,6 +129,13 @@ class Numbering:
         return number
 
 
+def last_reads(nodes: Sequence[Node], outputs: Sequence[Node]) -> dict[Node, int]:
+    """By the nodes that are read: the place of the last node that does, behind all if it is
+    wanted."""
+    found = {each: place for place, node in enumerate(nodes) for each in node.operands}
+    return found | dict.fromkeys(outputs, len(nodes))
+
+
 def func_of(recording: Recording) -> Func:
     """The func of an equal recording; its lines may be those of another one."""
     return _FUNCS.get(recording.key) or _FUNCS.put(recording.key, lower(recording))

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from ..ir.tensor import Constant
 from ..runtime.device import Device, default_device
 from .node import Node
-from .recording import Recording
+from .recording import Recording, last_reads
 
 LONG = 2048
 """Of so many nodes is a recording that is looked through: to compile it takes a second or two."""
@@ -40,14 +40,18 @@ class _Loop(NamedTuple):
     turn: int
 
 
+def is_long(recording: Recording) -> bool:
+    """Whether it is worth it to look for a loop."""
+    return len(recording.nodes) >= LONG
+
+
 def rounds(recording: Recording, device: Device) -> deque[list[Node]]:
     """What is to be computed in turn, before what is wanted; nothing, if there is no loop."""
     nodes = [node for node in recording.nodes if node.cls is not Constant]
     loop = _loop([(node.cls, node.location) for node in nodes]) if len(nodes) >= LONG else None
     if loop is None:
         return deque()
-    last_read = {each: place for place, node in enumerate(nodes) for each in node.operands}
-    last_read |= dict.fromkeys(recording.outputs, len(nodes))
+    last_read = last_reads(nodes, recording.outputs)
     lasting = [last_read.get(node, 0) for node in nodes]
     # What several results are parts of has no value of its own that could be handed on.
     weights = [len(nodes) if isinstance(node.type, tuple) else 1 for node in nodes]

@@ -102,7 +102,8 @@ class _Program:
         if outcome == Outcome.DONATED:
             for piece in pieces:
                 for each in [piece] if isinstance(piece, Arrays) else piece:
-                    forbid_writing(each.native)  # which says so, if no thread has given it up
+                    # Which says so, unless a thread has given it up since then.
+                    forbid_writing(each.native)
         while not core().brimstone_admit(self.streams.own, self.native):
             pass  # in between Python looks at signals
         return dealer(*pieces)

@@ -117,15 +117,20 @@ def common_dtype(name: str, *values: Any) -> ir.DType:
         if traced_number is not None:
             numbers.append(traced_number)
             continue
-        dtype = node.type.dtype
-        meeting = promoted(found, dtype) if found is not None else dtype
-        if found is not None and meeting is None:
-            problem = f"no integer dtype holds both {OF_IR[found]} and {OF_IR[dtype]}"
-            hint = "cast one of them, for instance `x.astype(bs.int64)`"
-            fail(DTypeError, name, problem, *values, hint=hint)
-        found = meeting
+        found = meeting(name, found, node.type.dtype, *values)
     for kind in numbers:
         found = with_number(found, kind)
+    assert found is not None
+    return found
+
+
+def meeting(name: str, one: ir.DType | None, other: ir.DType, *values: Any) -> ir.DType:
+    """The dtype in which two of these values meet."""
+    found = other if one is None else promoted(one, other)
+    if one is not None and found is None:
+        problem = f"no integer dtype holds both {OF_IR[one]} and {OF_IR[other]}"
+        hint = "cast one of them, for instance `x.astype(bs.int64)`"
+        fail(DTypeError, name, problem, *values, hint=hint)
     assert found is not None
     return found
 

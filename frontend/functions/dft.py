@@ -34,6 +34,13 @@ than three of 10."""
 MOST_CARRIED = 1 << 16
 
 
+def as_complex(node: Node) -> Node:
+    """Complex numbers as they are, and real ones with parts of their own width."""
+    if node.type.dtype in ir.COMPLEXES:
+        return node
+    return cast_node(node, ir.c128 if node.type.dtype is ir.f64 else ir.c64)
+
+
 def transform(node: Node, inverse: bool) -> Node:
     """sum over j of x[j] * exp(∓2πi * j * k / n), for each k; + for the inverse."""
     length = node.type.shape[-1]

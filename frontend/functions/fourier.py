@@ -22,7 +22,7 @@ from ..node import Node, record
 from ..unseen import looked_at
 from .common import as_axes, as_axis, as_ir_dtype, as_node, cast_node, either, filled
 from .creation import FLOAT, arange
-from .dft import transform
+from .dft import as_complex, transform
 from .manipulation import part, permuted, roll
 from .real_dft import half_of_transform, real_transform
 
@@ -193,12 +193,6 @@ def _inexact(name: str, x: Any) -> Node:
     return cast_node(node, node.type.dtype.accumulator)
 
 
-def _as_complex(node: Node) -> Node:
-    if node.type.dtype in ir.COMPLEXES:
-        return node
-    return cast_node(node, ir.c128 if node.type.dtype is ir.f64 else ir.c64)
-
-
 def _as_real(name: str, x: Any) -> Node:
     node = _inexact(name, x)
     if node.type.dtype in ir.COMPLEXES:
@@ -267,7 +261,7 @@ def _scaled(name: str, node: Node, norm: str, inverse: bool, length: int) -> Nod
 
 def _complex(name: str, x: Any, n: Any, axis: Any, norm: str, inverse: bool) -> Tensor:
     """A transform of complex numbers along one axis."""
-    given = _as_complex(_inexact(name, x))
+    given = as_complex(_inexact(name, x))
     length = _length(name, given, axis, n)
     made = transform(_fronted(name, given, axis, length), inverse)
     return _back(_scaled(name, made, norm, inverse, length), axis, len(given.type.shape))
@@ -283,7 +277,7 @@ def _real_forward(name: str, x: Any, n: Any, axis: Any, norm: str, inverse: bool
 
 def _real_backward(name: str, x: Any, n: Any, axis: Any, norm: str, inverse: bool) -> Tensor:
     """The real transform of Hermitian numbers, of which the first half is given."""
-    given = _as_complex(_inexact(name, x))
+    given = as_complex(_inexact(name, x))
     length, rank = _length(name, given, axis, n, of_half=True), len(given.type.shape)
     node = _fronted(name, given, axis, length // 2 + 1)
     made = real_transform(node, length, inverse)
@@ -292,7 +286,7 @@ def _real_backward(name: str, x: Any, n: Any, axis: Any, norm: str, inverse: boo
 
 def _many(name: str, x: Any, s: Any, axes: Any, norm: str, inverse: bool) -> Tensor:
     """A transform of complex numbers along several axes."""
-    node = _as_complex(_inexact(name, x))
+    node = as_complex(_inexact(name, x))
     return _along(name, wrap(node), _axes_and_lengths(name, node, s, axes), norm, inverse)
 
 

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...ir import dtypes as ir
-from ..dtypes import DEFAULTS, OF_IR, promoted
+from ..dtypes import DEFAULTS, OF_IR
 from ..errors import DTypeError, fail
 from ..foreign import host_array_of, is_foreign
 from ..handle import Handle
-from .common import with_number
+from .common import meeting, with_number
 from .manipulation import stack
 
 if TYPE_CHECKING:
@@ -94,15 +94,8 @@ def in_common_dtype(array: Any, others: Iterable[Any]) -> Any:
 def _dtype_of(others: Iterable[Any]) -> ir.DType | None:
     """The dtype in which tensors and arrays meet; None if there are none."""
     found: ir.DType | None = None
-    for each in others:
-        dtype = _own_dtype(each)
-        if dtype is None:
-            continue
-        meeting = dtype if found is None else promoted(found, dtype)
-        if found is not None and meeting is None:
-            problem = f"no integer dtype holds both {OF_IR[found]} and {OF_IR[dtype]}"
-            fail(DTypeError, "asarray", problem, hint="say which with `dtype=`")
-        found = meeting
+    for dtype in map(_own_dtype, others):
+        found = found if dtype is None else meeting("asarray", found, dtype)
     return found
 
 

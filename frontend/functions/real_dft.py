@@ -17,8 +17,7 @@ from ...ir import dtypes as ir
 from ...ir import tensor as ops
 from ...ir.payloads import payload
 from ..node import Node, record
-from .common import cast_node
-from .dft import constant, known_rotations, rotated, stages_of, transform
+from .dft import as_complex, constant, known_rotations, rotated, stages_of, transform
 from .manipulation import part, permuted, reshaped
 from .products import contract
 
@@ -28,7 +27,7 @@ def half_of_transform(node: Node, inverse: bool) -> Node:
     *batch, length = node.type.shape
     last, half, stages = len(batch), length // 2 + 1, stages_of(length)
     if length == 1 or not stages:
-        return part(transform(cast_node(node, _complex_of(node)), inverse), last, 0, half)
+        return part(transform(as_complex(node), inverse), last, 0, half)
     if len(stages) == 1:
         return _of_reals(node, length, half, inverse)
     rows, columns = stages[0], length // stages[0]
@@ -76,7 +75,7 @@ def _of_reals(node: Node, length: int, half: int, inverse: bool) -> Node:
 def _matrices_of_reals(length: int, half: int, inverse: bool, dtype: ir.DType) -> tuple[Any, Any]:
     """What makes real and imaginary parts of real numbers."""
     turned = known_rotations(length, half, length, inverse)
-    return _carried(turned.real, dtype), _carried(turned.imag, dtype)
+    return _in_dtype(turned.real, dtype), _in_dtype(turned.imag, dtype)
 
 
 def _to_reals(node: Node, length: int, inverse: bool) -> Node:
@@ -96,10 +95,11 @@ def _matrices_to_reals(length: int, inverse: bool, dtype: ir.DType) -> tuple[Any
     if length % 2 == 0:
         weights[-1] = 1
     turned = weights * known_rotations(half, length, length, inverse)
-    return _carried(turned.real, dtype), _carried(-turned.imag, dtype)
+    return _in_dtype(turned.real, dtype), _in_dtype(-turned.imag, dtype)
 
 
-def _carried(matrix: Any, dtype: ir.DType) -> Any:
+def _in_dtype(matrix: Any, dtype: ir.DType) -> Any:
+    """A matrix of numpy's as a constant's value."""
     return payload(np.ascontiguousarray(matrix, dtype.storage), dtype)
 
 
@@ -107,7 +107,3 @@ def _product(node: Node, matrix: Any) -> Node:
     """Each line along the last axis, times a matrix that the program carries along."""
     last = (len(node.type.shape) - 1,)
     return contract(node, constant(matrix), ((), ()), (last, (0,)))
-
-
-def _complex_of(node: Node) -> ir.DType:
-    return ir.c128 if node.type.dtype is ir.f64 else ir.c64
