@@ -52,6 +52,11 @@ class Entry(NamedTuple):
             kind=None if kind is None else kind_of(kind.structure, types, kind.device),
         )
 
+    @property
+    def home(self) -> Device | None:
+        """The device of what it takes from outside, if there is any."""
+        return self.plans[0].device if self.captures else None
+
     def runner(self, sizes: Sizes) -> Runner:
         """What runs it, where the sizes that are open are these."""
         if self.traced.stages is not None or self.kind is None:

@@ -193,6 +193,8 @@ class Jitted:
         if isinstance(entry, Traced):
             return self._record(entry, given, args, kwargs)
         device = device_of(given.nodes)
+        if entry.home not in (None, device):
+            return self._at_home(entry.home, given, args, kwargs)
         with device:  # where what has none yet goes, whichever is meant around the call
             force(*given.nodes)
         sizes = given.sizes or None
@@ -204,6 +206,15 @@ class Jitted:
         self._openings.learn(given, key)
         del given  # what nobody else sees of a tree can be taken over as a whole
         return self._run(run, (pieces, its_device or device), args, kwargs)
+
+    def _at_home(
+        self, home: Device, given: Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """The call where what the function takes from outside is: numbers and arrays go there."""
+        if current_device() is home:
+            return _buffers(given.nodes, home)  # some are elsewhere, and so refused
+        with home:
+            return self._taken_apart(args, kwargs)
 
     def _known(
         self, given: Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -232,7 +243,7 @@ class Jitted:
 
     def _compiled(self, traced: Traced, given: Arguments, donated: Sequence[int]) -> Entry:
         force(*traced.captures)
-        device = device_of([*given.nodes, *traced.captures])
+        device = device_of([*traced.captures, *given.nodes])
         types, stages = traced.results, traced.stages
         are_tensors = len(traced.places) == traced.structure.count
         if stages is None:
@@ -334,7 +345,7 @@ class Jitted:
         traced, opened = self._traced_open(given)
         sizes = given.open(opened) or {}
         given.sizes |= {symbol.name: size for symbol, size in sizes.items()}
-        device = device_of([*given.nodes, *traced.captures])
+        device = device_of([*traced.captures, *given.nodes])
         plans = [entry.plans for entry in self._all_entries()]
         donated = self.roles.donated_nodes(given, args, kwargs)
         func = traced.at(sizes).func
