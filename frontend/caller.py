@@ -63,6 +63,15 @@ def raised_at(lines: Sequence[tuple[str, int]]) -> Location:
     return next((Location(each) for each in reversed(lines) if each[0] == file), UNKNOWN)
 
 
+def is_own(problem: BaseException) -> bool:
+    """Whether an exception comes from a line of the user's program, and not from what it called
+    there."""
+    trace = problem.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and not _whose(trace.tb_frame.f_code)[1]
+
+
 def _line_of(frame: FrameType) -> Location:
     key = (id(frame.f_code), frame.f_lasti)
     found = _LINES.get(key)

@@ -22,6 +22,7 @@ from .errors import ArgumentError, fail
 from .foreign import is_array
 from .functions.common import NUMBER_TYPES, as_node
 from .handle import Handle, wrap
+from .narrow import Narrow
 from .node import Called, Leaf, Node, number_type, record_parts
 from .recording import Recording, func_of_lines, gather, gathering
 from .stages import Stages, split
@@ -36,7 +37,7 @@ class Traced:
 
     The func takes the traced arguments, then hidden ones that random numbers are made of, one for
     each of `drawers`, then `captures`. `places` says which leaves of the result are its outputs;
-    the others are `static`.
+    the others are `static`. `narrow` are arguments that must be values of a dtype.
     """
 
     func: Func
@@ -46,6 +47,7 @@ class Traced:
     static: tuple[Any, ...]
     stages: Stages | None = None
     drawers: tuple[Drawer, ...] = ()
+    narrow: tuple[Narrow, ...] = ()
 
     @property
     def results(self) -> tuple[Any, ...]:
@@ -120,8 +122,8 @@ def trace(
         outputs = [leaves[at].node for at in places]
         check_alive(outputs)
         func, captures, stages = _finish(current, outputs, static)
-    drawers = tuple(current.drawers)
-    return Traced(func, captures, structure, tuple(places), tuple(static), stages, drawers)
+    made = Traced(func, captures, structure, tuple(places), tuple(static), stages)
+    return replace(made, drawers=tuple(current.drawers), narrow=tuple(current.narrow))
 
 
 def _expect_trees(kind: str, leaves: Sequence[Any]) -> None:

@@ -21,7 +21,7 @@ from ..targets import Memory
 from .arguments import Arguments, Roles, Some, device_of
 from .bounds import Bounds
 from .bundle import kind_of
-from .caller import beginning
+from .caller import beginning, is_own
 from .changing import Changing
 from .direct import OTHER, Direct, Given, direct
 from .dynamic import Dynamic
@@ -34,6 +34,7 @@ from .function import Traced, call, trace
 from .handle import wrap
 from .hidden import hidden_nodes, hide
 from .leading import Opened
+from .narrow import refuse_too_wide
 from .node import Node
 from .openings import SIZES_AT_MOST, Openings
 from .quick import Quick
@@ -192,14 +193,15 @@ class Jitted:
         entry = self._known(given, args, kwargs)
         if isinstance(entry, Traced):
             return self._record(entry, given, args, kwargs)
-        device = device_of(given.nodes)
+        narrow, device = entry.traced.narrow, device_of(given.nodes)
+        refuse_too_wide(narrow, given)
         if entry.home not in (None, device):
             return self._at_home(entry.home, given, args, kwargs)
         with device:  # where what has none yet goes, whichever is meant around the call
             force(*given.nodes)
         sizes = given.sizes or None
         key, its_device, pieces = self._seen.kind(args, kwargs, learning=True)
-        if key is None:
+        if key is None or narrow:  # who comes quickly does not look at what is narrow
             on = [_buffers(given.nodes, device)], device
             return self._run(entry.runner(sizes), on, args, kwargs)
         run = self._learned(key, entry, sizes).run
@@ -275,7 +277,7 @@ class Jitted:
             try:
                 traced = self._traced(given, unseen)
             except Exception as problem:
-                if is_of_handler(problem):
+                if is_of_handler(problem) or (is_own(problem) and not unseen.refused):
                     raise
                 unseen.refused = True
             given.close()
@@ -318,6 +320,7 @@ class Jitted:
         """
         if traced.stages is not None or given.sizes:
             return self.function(*args, **kwargs)
+        refuse_too_wide(traced.narrow, given)
         hidden = hidden_nodes(traced.drawers)
         results = call(traced.func, [*given.nodes, *hidden, *traced.captures])
         return traced.rebuild([wrap(each) for each in results])

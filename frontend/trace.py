@@ -21,6 +21,7 @@ from .node import Node, argument, next_serial, record
 
 if TYPE_CHECKING:
     from .bounds import Bounds
+    from .narrow import Narrow
     from .unseen import Unseen
 
 
@@ -36,12 +37,13 @@ class Trace:
     `drawers` are these, in the order of the arguments, None for the key. `make_index` makes what
     counts the times that its ops run for one run of the function around it; `axis_name` is what a
     `vmap` calls its axis; `bounds` are the sizes that its data decide, where it may have such;
-    `unseen` those at which nobody has looked, here or in the functions around it.
+    `unseen` those at which nobody has looked, here or in the functions around it; `narrow` says
+    what arguments that are integers must be values of.
     """
 
     __slots__ = (
         "arguments", "axis_name", "bounds", "depth", "drawers", "draws", "ended", "hidden_key",
-        "hidden_number", "kind", "location", "make_index", "outer", "serial", "unseen",
+        "hidden_number", "kind", "location", "make_index", "narrow", "outer", "serial", "unseen",
     )  # fmt: skip
 
     def __init__(self, kind: str) -> None:
@@ -55,6 +57,7 @@ class Trace:
         self.hidden_key: Callable[[], Node] | None = None
         self.hidden_number: Callable[[str], Node] | None = None
         self.drawers: list[Drawer] = []
+        self.narrow: dict[Narrow, None] = {}
         self.make_index: Callable[[], Node] | None = None
         self.axis_name: str | None = None
         self.bounds: Bounds | None = None

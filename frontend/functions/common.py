@@ -26,6 +26,7 @@ from ..dtypes import DEFAULTS, OF_IR, DType, as_dtype, promoted
 from ..errors import ArgumentError, AxisError, DTypeError, ShapeError, fail
 from ..foreign import host_array_of, is_array
 from ..handle import Handle, wrap
+from ..narrow import narrowed
 from ..node import Node, constant, leaf, number_type, record
 from ..shortage import out_of_memory
 from ..unseen import UnseenShape, looked_at
@@ -96,7 +97,7 @@ def to_common_dtype(name: str, *values: Any, floats: bool = False) -> list[Node]
     return [
         number(value, dtype, name)
         if value.__class__ in NUMBER_TYPES
-        else cast_node(as_node(value, name), dtype)
+        else cast_node(narrowed(as_node(value, name), dtype), dtype)
         for value in values
     ]
 

@@ -341,3 +341,18 @@ def test_results_are_dealt_by_the_step_that_makes_them(monkeypatch: pytest.Monke
     monkeypatch.setattr(entry, "dealt", lambda *_: pytest.fail("dealt once more"))
     made, total = bs.jit(noisy)({f"w{number}": bs.ones((2,)) for number in range(6)})
     assert np.isclose(total.item(), made["w0"].numpy().sum())
+
+
+def test_what_the_function_raises_is_raised_at_once() -> None:
+    """It runs once, however its sizes are traced, until the library itself refuses something."""
+    queue = ["bad", "good"]
+
+    @bs.jit
+    def step(x: bs.Tensor) -> bs.Tensor:
+        if queue.pop(0) == "bad":
+            raise KeyError("bad configuration")
+        return x * 2
+
+    with pytest.raises(KeyError, match="bad configuration"):
+        step(bs.ones(3))
+    assert step(bs.ones(3)).tolist() == [2.0, 2.0, 2.0]

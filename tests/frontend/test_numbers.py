@@ -66,3 +66,20 @@ def test_a_number_that_was_given_away() -> None:
     assert step(given).item() == 2
     with pytest.raises(bs.DeadTensorError, match="donated"):
         given.item()
+
+
+def test_an_integer_that_is_an_argument_is_not_cut_off() -> None:
+    """As without `jit`, it must be a value of the dtype that it meets, also at later calls."""
+    x = bs.asarray(np.array([1, 100], "int8"))
+    less = bs.jit(lambda x, k: x < k)
+    twice = bs.jit(lambda x, k: less(x, k) | less(x, 2))
+    each = bs.jit(bs.vmap(bs.maximum, in_axes=(0, None)))
+    for step in (less, twice, each):
+        for k in (*[50] * 40, 127, -128):
+            assert step(x, k).dtype in (bs.bool, bs.int8)
+        for k in (128, -129, 300):
+            with pytest.raises(bs.DTypeError, match=f"{k} is not a value of int8"):
+                step(x, k)
+    assert less(x, 50).tolist() == [True, False]
+    assert less(bs.asarray([1, 500]), 300).tolist() == [True, False]
+    assert less(bs.asarray([1.0, 500.0]), 300).tolist() == [True, False]
