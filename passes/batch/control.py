@@ -114,7 +114,8 @@ def attention(batcher: "Batcher", op: tensor.Attention, builder: Builder) -> Val
 def attention_backward(
     batcher: "Batcher", op: tensor.AttentionBackward, builder: Builder
 ) -> Values:
-    """Lanes are the outer part of the batch axis; other gradients have them in front."""
+    """Lanes are the outer part of the batch axis, also of other gradients that are scores; the rest
+    has them in front."""
     count = len(op.operands) - len(op.captures)
     lanes = [batcher.in_lanes(value, builder) for value in op.operands]
     if not any(batcher.differ(everything(op))):
@@ -128,13 +129,17 @@ def attention_backward(
     captures = tuple(lanes[count:])
     regions = [_score(batcher, each, builder, captures) for each in op.regions]
     made = builder.emit_all(tensor.AttentionBackward, *folded, captures, op.scale, *regions)
-    sizes = batcher.size, op.query.shape[0]
-    return (*[parted(builder, each, 0, sizes) for each in made[:3]], *made[3:])
+    sizes, scores = (batcher.size, op.query.shape[0]), op.score.arguments[0].type
+    others = zip(made[3:], op.gradients[3:], strict=True)
+    return (
+        *[parted(builder, each, 0, sizes) for each in made[:3]],
+        *[parted(builder, each, 0, sizes) if of.type is scores else each for each, of in others],
+    )
 
 
 def _score(batcher: "Batcher", score: Block, builder: Builder, captures: Values) -> Block:
-    """A region of scores, inside of which lanes have their axis back; what it takes and yields
-    besides scores has it outside too."""
+    """A region of scores, inside of which lanes have their axis back; what it takes, and what it
+    yields besides scores, has it outside too."""
     scores: Tensor = score.arguments[0].type
     batch, *rest = scores.shape
     sizes, count = (batcher.size, batch), len(captures) + 1
@@ -145,8 +150,9 @@ def _score(batcher: "Batcher", score: Block, builder: Builder, captures: Values)
     taken = [parted(inner, each, 0, sizes) for each in (first, *others[count - 1 :])]
     batcher.inline(score, (taken[0], *others[: count - 1], *taken[1:]), inner)
     inner.location = score.terminator.location
-    scored, *slopes = [batcher.in_lanes(each, inner) for each in score.terminator.operands]
-    inner.emit_all(Yield, [merged(inner, scored, 0), *slopes])
+    yielded = [(each.type, batcher.in_lanes(each, inner)) for each in score.terminator.operands]
+    made = [merged(inner, each, 0) if type_ is scores else each for type_, each in yielded]
+    inner.emit_all(Yield, made)
     return inner.block
 
 

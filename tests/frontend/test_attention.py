@@ -171,6 +171,27 @@ def test_no_width_at_all() -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
+@pytest.mark.parametrize("shape", [(5, 7), (4, 1, 7), (2, 1, 5, 7), (2, 4, 5, 7)], ids=str)
+@pytest.mark.parametrize("device", ["cpu", "reference"])
+def test_gradients_of_a_bias_for_each_lane(shape: tuple[int, ...], device: str) -> None:
+    """Of each lane's own one, and of one that all share."""
+    lanes, bias = [tensors() for _ in range(3)], RNG.normal(size=(3, *shape))
+
+    def slope(q: Any, k: Any, v: Any, bias: Any) -> Any:
+        return bs.grad(lambda b: (bs.attention(q, k, v, bias=b) ** 2).sum())(bias)
+
+    with bs.device(device):
+        q, k, v = [bs.stack([bs.asarray(lane[at].numpy()) for lane in lanes]) for at in range(3)]
+        biases = bs.asarray(bias)
+        own = bs.vmap(slope)(q, k, v, biases)
+        shared = bs.vmap(slope, in_axes=(0, 0, 0, None))(q, k, v, biases[0])
+    for at, lane in enumerate(lanes):
+        one = slope(*lane, bs.asarray(bias[at]))
+        np.testing.assert_allclose(own[at].numpy(), one.numpy(), rtol=1e-9, atol=1e-12)
+        one = slope(*lane, bs.asarray(bias[0]))
+        np.testing.assert_allclose(shared[at].numpy(), one.numpy(), rtol=1e-9, atol=1e-12)
+
+
 q, k, v = tensors()
 MISTAKES = [
     Mistake(lambda: bs.attention(q, k, v[:, :, :3]), ValueError, "values 3 long"),

@@ -17,6 +17,7 @@ from ....ir.values import AnyValue
 from ..opening import Heading
 from ..parts import Stages
 from ..schedule import Chooser, KernelShape
+from ..space import Refused
 from ..staging import Staging
 from .backward import Backward, Pull
 from .change import Change
@@ -57,6 +58,9 @@ def attention_forward(func: Func, op: tensor.Attention, choose: Chooser) -> Stag
 
 def attention_backward(func: Func, op: tensor.AttentionBackward, choose: Chooser) -> Stages:
     """The gradients of queries as one kernel, those of keys and values as another."""
+    scores = op.score.arguments[0].type.shape
+    if any([each.type.shape != scores for each in op.gradients[3:]]):
+        raise Refused("a gradient of what changes the scores has another shape")
     packed = _packed(func, op, choose)
     _for_queries(func, packed, op)
     _for_keys(func, packed, op)
