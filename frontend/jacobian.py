@@ -66,14 +66,18 @@ def _of_one(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], argnums: int
 ) -> tuple[Callable[[Any], Any], Any]:
     """The function of one argument alone, and that argument."""
-    if not 0 <= argnums < len(args):
+    if not isinstance(argnums, int):
+        problem = f"`argnums` is the number of one argument, not {argnums!r}"
+        fail(ArgumentError, "jacobian", problem)
+    if not -len(args) <= argnums < len(args):
         problem = f"argument {argnums} is named, and {len(args)} are given"
         fail(ArgumentError, "jacobian", problem)
+    place = argnums % len(args)
 
     def inner(value: Any) -> Any:
-        return function(*args[:argnums], value, *args[argnums + 1 :], **kwargs)
+        return function(*args[:place], value, *args[place + 1 :], **kwargs)
 
-    return inner, args[argnums]
+    return inner, args[place]
 
 
 def _check_tensor(name: str, result: Any) -> None:

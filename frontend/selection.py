@@ -30,6 +30,8 @@ class Selection:
         self.single = isinstance(argnums, int)
         listed = range(len(args)) if argnums is None else _listed(argnums)
         self.argnums = tuple([self._place(each) for each in listed])
+        if len({*self.argnums}) < len(self.argnums):
+            fail(ArgumentError, name, f"an argument is named twice by {argnums!r}")
         leaves, self.structure = flatten(self.chosen)
         self.leaves = [host_array_of(each, name) if is_foreign(each) else each for each in leaves]
         constant = constants_of(self.structure)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import nan
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -98,6 +99,12 @@ class Tally:
             else:
                 metric.update(seen.outputs, seen.targets)
 
+    def leave_out(self, values: Mapping[str, float]) -> None:
+        """One batch more, of which nothing counts."""
+        for name in values:
+            if not is_rate(name):
+                self._sums.setdefault(name, (0.0, 0.0))
+
     @property
     def sums(self) -> dict[str, tuple[float, float]]:
         """For each average its sum, and over how many items."""
@@ -105,7 +112,8 @@ class Tally:
 
     def averages(self) -> dict[str, float]:
         """The averages so far, cheap enough to ask after each batch."""
-        means = {name: total / max(count, 1) for name, (total, count) in self._sums.items()}
+        sums = self._sums.items()
+        means = {name: total / count if count else nan for name, (total, count) in sums}
         return means | self._latest
 
     def values(self) -> dict[str, float]:

@@ -171,12 +171,15 @@ class Running:
         steps, tally = length_of(self.plan.data), self.tally
         while len(self.pending) > behind:
             each = self.pending.popleft()
-            if self.learner.recipe.nan == "raise" and not each.report.finite.item():
+            policy, items = self.learner.recipe.nan, items_of(each.batch)
+            if policy == "raise" and not each.report.finite.item():
                 self._refuse(each)
             values = {"loss": each.report.loss.item()}
             values |= {name: value.item() for name, value in each.report.values.items()}
-            items = items_of(each.batch)
-            tally.add(values, items, each.report.outputs, each.batch)
+            if policy == "skip" and not isfinite(values["loss"]):
+                tally.leave_out(values)
+            else:
+                tally.add(values, items, each.report.outputs, each.batch)
             shown = tally.averages() | {"loss": values["loss"]}
             self._progress("train", each.step, each.place, steps, shown, items)
 

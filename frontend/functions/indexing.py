@@ -116,6 +116,9 @@ def _part(node: Node, item: Any, axis: int) -> Part:
             problem = f"an index is an integer, a slice, None, `...` or a mask, not {item.dtype}"  # pyright: ignore[reportAttributeAccessIssue]
             fail(PlaceError, "index", problem, wrap(node), item)
         return Part("array", node=_wrapped(item.node, size))
+    if isinstance(item, bool | np.bool_):
+        problem = f"{item} is a mask of no axis, which stands without brackets and other items"
+        fail(PlaceError, "index", problem, wrap(node), hint="None makes an axis of size 1")
     if isinstance(item, Dim):
         return Part("place", start=item)
     try:

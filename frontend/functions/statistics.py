@@ -147,9 +147,11 @@ def _at(lines: Node, share: Node, method: str) -> Node:
     axes = tuple(range(len(share.type.shape)))
     weight = record(ops.Broadcast, (cast_node(weight, dtype),), (shape, axes))
     way = record(ops.Multiply, (weight, record(ops.Subtract, (other, one))))
-    # Of two infinities, one less the other would be NaN.
-    same = record(ops.Equal, (one, other))
-    between = record(ops.Select, (same, one, record(ops.Add, (one, way))))
+    # An infinity less itself would be NaN, and so would be -inf and the infinite way from there.
+    least = record(ops.Equal, (one, filled(-float("inf"), shape, dtype)))
+    stays = record(ops.BitAnd, (least, record(ops.IsFinite, (other,))))
+    stays = record(ops.BitOr, (stays, record(ops.Equal, (one, other))))
+    between = record(ops.Select, (stays, one, record(ops.Add, (one, way))))
     last = _taken(lines, number_like(count - 1, share))
     valid = record(ops.BitAnd, _inside(share))
     if not isinstance(count, int):

@@ -121,6 +121,7 @@ MISTAKES = [
     Mistake(lambda: x()[0, -4], bs.PlaceError, "index -4 is outside axis 1 of size 3"),
     Mistake(lambda: x()[0, 0, 0, 0], bs.PlaceError, "4 axes are indexed"),
     Mistake(lambda: x()[1.0], bs.PlaceError, "float"),
+    Mistake(lambda: x()[True, 0], bs.PlaceError, "True is a mask of no axis"),
     Mistake(lambda: x()["a"], bs.PlaceError, "str"),
     Mistake(lambda: x()[0:1.5], bs.PlaceError, "ends and the step of a slice are integers"),
     Mistake(lambda: x()[::0], bs.PlaceError, "is 0"),

@@ -174,3 +174,14 @@ def test_numpys_functions_call_the_methods(name: str) -> None:
             getattr(bs.asarray(x), name)(ddof=1, correction=0)
     with pytest.raises(bs.ArgumentError, match="into no other"):
         function(bs.asarray(x), out=np.zeros(()))
+
+
+def test_quantiles_beside_an_infinity() -> None:
+    inf = float("inf")
+    for line, wanted in (
+        ([-inf, 1.0], [-inf] * 3),
+        ([1.0, inf], [inf] * 3),
+        ([-inf, -inf], [-inf] * 3),
+        ([-inf, 1.0, 2.0, inf], [-inf, 1.5, inf]),
+    ):
+        assert bs.quantile(bs.asarray(line), [0.25, 0.5, 0.75]).tolist() == wanted

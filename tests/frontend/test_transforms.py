@@ -286,6 +286,16 @@ MISTAKES: dict[str, tuple[type[Exception], str, Callable[[], Any]]] = {
         lambda: bs.fori_loop(0, 2.5, lambda at, c: c, array(3)),
     ),
     "while": (TypeError, "max_steps", lambda: bs.grad(twice)(bs.asarray(1.0))),
+    "an argument twice": (
+        ValueError,
+        "an argument is named twice by",
+        lambda: bs.grad(lambda x, y: x * y, argnums=(1, -1))(2.0, 3.0),
+    ),
+    "two arguments": (
+        ValueError,
+        "the number of one argument, not",
+        lambda: bs.jacfwd(lambda x, y: x * y, argnums=(0, 1))(2.0, 3.0),  # pyright: ignore[reportArgumentType]
+    ),
 }
 
 

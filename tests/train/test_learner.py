@@ -174,6 +174,9 @@ def test_a_step_that_is_not_finite_is_skipped() -> None:
     made = train.Learner(root_loss, Momentum(), nan="skip")
     run = made.fit(start, [GOOD, BAD, GOOD])
     assert weights(run) == weights(train.Learner(root_loss, Momentum()).fit(start, [GOOD, GOOD]))
+    assert np.isfinite(run.history[0].values["loss"])
+    none = made.fit(start, [BAD, BAD])
+    assert np.isnan(none.history[0].values["loss"])
     ignored = train.Learner(root_loss, Momentum(), nan="ignore").fit(start, [GOOD, BAD, GOOD])
     assert np.isnan(ignored.model.weight.numpy()).any()
 
