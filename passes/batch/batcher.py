@@ -15,14 +15,13 @@ from ...ir.errors import Unmet, VerifyError
 from ...ir.func import Func, Module, Return, Yield
 from ...ir.tensor.base import TensorOp, Values
 from ...ir.tensor.batching import in_all_lanes, lane_by_lane
-from ...ir.tensor.rules import zeros
 from ...ir.types import Shaped, Type
 from ...ir.values import AnyValue, Block, Op
 from ..copying import copy_ops
 from ..inline import inlined
 from . import control
 from .collectives import between_lanes, exchanged
-from .masks import Mask, certain, chosen, harmless_as_zeros
+from .masks import Mask, certain, chosen, harmless
 from .varying import varying_values
 
 
@@ -165,12 +164,12 @@ class Batcher:
         active: AnyValue,
     ) -> Values:
         """An op that may fail, so that no lane fails that is not to run it."""
-        place = harmless_as_zeros(op)
-        if place is None:
+        instead = harmless(op)
+        if instead is None:
             return lane_by_lane(op, builder, operands, batched, self.size, active)
-        given, flags = list(operands), list(batched)
+        given, flags, place = list(operands), list(batched), instead.place
         if not flags[place]:
             given[place], flags[place] = in_all_lanes(builder, given[place], self.size), True
-        zero = zeros(builder, given[place].type)
-        given[place] = chosen(builder, active, given[place], zero)
+        other = instead.make(builder, given[place].type)
+        given[place] = chosen(builder, active, given[place], other)
         return op.batching(builder, tuple(given), tuple(flags), self.size)

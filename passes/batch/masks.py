@@ -5,18 +5,25 @@ fail, and the lanes that are active.
 Never: a mask for an op that cannot fail: whatever it makes in the other lanes, nobody reads.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...ir import tensor
 from ...ir.builder import Builder
+from ...ir.dtypes import i64
 from ...ir.facts import Facts
 from ...ir.tensor.arg_reduce import ArgReduction
 from ...ir.tensor.indexing import Outside
+from ...ir.tensor.rules import zeros
+from ...ir.tensor.solve import Equations
+from ...ir.types import Tensor
 from ...ir.values import AnyValue, Op
 from ..hoist import succeeds
 
 FACTS = Facts()
 FINITE_ONLY = tensor.Eigh | tensor.Eig | tensor.Svd
+REGULAR_ONLY = Equations | tensor.Cholesky
 
 
 @dataclass(frozen=True)
@@ -31,6 +38,13 @@ class Mask:
         """A boolean a lane."""
         own = self.predicate if self.wanted else builder.emit(tensor.BitNot, self.predicate)
         return own if self.outer is None else both(builder, self.outer.active(builder), own)
+
+
+class Harmless(NamedTuple):
+    """The place of an operand, and what makes one of its type with which nothing fails."""
+
+    place: int
+    make: Callable[[Builder, Tensor], AnyValue]
 
 
 def both(builder: Builder, left: AnyValue, right: AnyValue) -> AnyValue:
@@ -56,11 +70,23 @@ def certain(op: Op) -> bool:
         case ArgReduction():
             return FACTS.at_most(1, op.x.shape[op.axis])
         case _:
-            return not isinstance(op, tensor.Custom | tensor.HostCall | FINITE_ONLY)
+            return not isinstance(op, tensor.Custom | tensor.HostCall | FINITE_ONLY | REGULAR_ONLY)
 
 
-def harmless_as_zeros(op: Op) -> int | None:
-    """The place of the operand of an op that cannot fail where that operand is zeros."""
+def harmless(op: Op) -> Harmless | None:
+    """An operand with which an op cannot fail, if there is one."""
     if isinstance(op, tensor.Gather | tensor.Scatter):
-        return 1 if all(FACTS.at_most(1, op.x.shape[axis]) for axis in op.axes) else None
-    return 0 if isinstance(op, FINITE_ONLY) else None
+        never_empty = all(FACTS.at_most(1, op.x.shape[axis]) for axis in op.axes)
+        return Harmless(1, zeros) if never_empty else None
+    if isinstance(op, REGULAR_ONLY):
+        return Harmless(0, _identities)
+    return Harmless(0, zeros) if isinstance(op, FINITE_ONLY) else None
+
+
+def _identities(builder: Builder, type_: Tensor) -> AnyValue:
+    """Matrices with ones on the diagonal, and zeros beside it."""
+    row, column = (
+        builder.emit(tensor.Iota, shape=type_.shape, axis=axis, dtype=i64)
+        for axis in (type_.rank - 2, type_.rank - 1)
+    )
+    return builder.emit(tensor.Cast, builder.emit(tensor.Equal, row, column), dtype=type_.dtype)

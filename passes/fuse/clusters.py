@@ -107,6 +107,7 @@ class Clusters:
     ) -> None:
         """Let a reader compute a source by itself, with these nodes, from these inputs."""
         del reader.reads[source]
+        self._reads_no_more(reader, source)
         reader.borrowed |= dict.fromkeys(nodes)
         for each in inputs:
             reader.reads[each] = None
@@ -117,9 +118,13 @@ class Clusters:
         del cluster.writes[source]
         if not cluster.writes:
             for each in cluster.reads:
-                mine = [node for node in each.readers if self.of[node.number] is cluster]
-                for node in mine:
-                    each.readers.remove(node)
+                self._reads_no_more(cluster, each)
+
+    def _reads_no_more(self, cluster: Cluster, source: Source) -> None:
+        """None of a cluster's nodes reads a source any more, which may be written again."""
+        mine = [node for node in source.readers if self.of[node.number] is cluster]
+        for node in mine:
+            source.readers.remove(node)
 
     def drop(self, cluster: Cluster) -> None:
         """Take a cluster out that writes nothing."""

@@ -373,3 +373,14 @@ def test_factors_of_matrices_that_are_eliminated_in_blocks(
         found = bs.linalg.slogdet(bs.asarray(x))
         np.testing.assert_allclose(found.sign.numpy(), sign, rtol=1e-10)
         np.testing.assert_allclose(found.logabsdet.numpy(), size, rtol=1e-10)
+
+
+def test_second_derivatives_of_pseudo_inverses_for_each_matrix() -> None:
+    """A value that kernels compute again is written again later, by another one."""
+    first = bs.grad(lambda x: bs.linalg.pinv(x).sum())
+    second = bs.grad(lambda x: (first(x) ** 2).sum())
+    x = np.random.default_rng(0).standard_normal((2, 4, 3))
+    with bs.device("cpu"):
+        found = bs.vmap(second)(bs.asarray(x)).numpy()
+    for each, one in zip(found, x, strict=True):
+        np.testing.assert_allclose(each, second(bs.asarray(one)).numpy(), rtol=1e-7)
