@@ -38,6 +38,9 @@ class Csv(Dataset):
         if not isinstance(delimiter, str) or len(delimiter) != 1:
             fail(ArgumentError, "Csv", f"the delimiter is {delimiter!r}, no single character")
         self.delimiter = delimiter
+        if convert is not None and not isinstance(convert, Mapping):
+            hint = "`convert={'x': float}` has a function for each column that it names"
+            fail(ArgumentError, "Csv", f"`convert` is {convert!r}, no mapping", hint=hint)
         self._convert = dict(convert or {})
         self.columns, edges = self._looked_through(path, columns)
         self._records = Records("Csv", path, edges)

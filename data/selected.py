@@ -92,6 +92,9 @@ def split(dataset: Items[Any], shares: Sequence[float], seed: int | None = None)
 
 def _edges(shares: Sequence[float], count: int) -> list[int]:
     """Where the parts begin, and the last one ends."""
+    if not isinstance(shares, Sequence | np.ndarray):
+        problem = f"the shares are a sequence, such as (0.8, 0.2), and not {shares!r}"
+        fail(ArgumentError, "split", problem)
     total = np.cumsum([0, *shares])
     whole = all(isinstance(each, int | np.integer) for each in shares)
     if min(shares, default=-1) < 0 or abs(total[-1] - (count if whole else 1)) > 1e-9:

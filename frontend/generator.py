@@ -8,6 +8,7 @@ Never: a key baked into a compiled step: the default generator's keys are hidden
 from __future__ import annotations
 
 from itertools import count
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,20 @@ from ..ir import tensor as ops
 from ..ir.tensor.random import philox_words
 from ..ir.types import Tensor as TensorType
 from ..runtime.device import current_device
+from .errors import ArgumentError, fail
 from .node import Node, constant, leaf, record
 from .trace import Trace, current_trace
 
 KEY = TensorType((2,), ir.u32)
 _WORD = 0xFFFFFFFF
+
+
+def _checked(seed: Any) -> int:
+    """A seed, which is an integer of any library."""
+    try:
+        return index(seed)
+    except TypeError:
+        fail(ArgumentError, "manual_seed", f"a seed is an integer, not {type(seed).__name__}")
 
 
 class Generator:
@@ -32,7 +42,7 @@ class Generator:
     """
 
     def __init__(self, seed: int = 0, given: int = 0) -> None:
-        self._state = seed, count(given)
+        self._state = _checked(seed), count(given)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy goes on where this one is, on its own."""
@@ -47,7 +57,7 @@ class Generator:
 
     def manual_seed(self, seed: int) -> Generator:
         """Begin again, from another seed."""
-        self._state = seed, count()
+        self._state = _checked(seed), count()
         return self
 
     def next_words(self) -> Any:

@@ -28,7 +28,7 @@ class Selection:
     def __init__(self, name: str, args: Sequence[Any], argnums: int | Sequence[int] | None) -> None:
         self.name, self.args = name, tuple(args)
         self.single = isinstance(argnums, int)
-        listed = range(len(args)) if argnums is None else _listed(argnums)
+        listed = range(len(args)) if argnums is None else self._listed(argnums)
         self.argnums = tuple([self._place(each) for each in listed])
         if len({*self.argnums}) < len(self.argnums):
             fail(ArgumentError, name, f"an argument is named twice by {argnums!r}")
@@ -44,6 +44,13 @@ class Selection:
                 "tensor of floats that may change", *self.leaves[:4],
                 hint="cast it with `x.astype(bs.float32)`; what is frozen must be unfrozen",
             )  # fmt: skip
+
+    def _listed(self, argnums: Any) -> tuple[int, ...]:
+        try:
+            return (argnums,) if self.single else tuple([index(each) for each in argnums])
+        except TypeError:
+            problem = f"`argnums` is the number of an argument, or several, not {argnums!r}"
+            fail(ArgumentError, self.name, problem)
 
     def _place(self, number: int) -> int:
         if not -len(self.args) <= number < len(self.args):
@@ -98,10 +105,6 @@ class Selection:
             problem = f"{len(leaves)} tangents were given for {len(self.nodes)} tensors"
             fail(ArgumentError, self.name, problem, hint="give a tree like the arguments")
         return [checked(self.name, *pair) for pair in zip(leaves, self.nodes, strict=True)]
-
-
-def _listed(argnums: int | Sequence[int]) -> tuple[int, ...]:
-    return (argnums,) if isinstance(argnums, int) else tuple([index(each) for each in argnums])
 
 
 def _is_inexact(leaf: Any) -> bool:

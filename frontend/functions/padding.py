@@ -13,12 +13,11 @@ import numpy as np
 
 from ...ir import dtypes as ir
 from ...ir import tensor as ops
-from ...ir.payloads import Number
 from ..errors import ArgumentError, ShapeError, fail
 from ..handle import wrap
 from ..node import Node, record
 from ..unseen import looked_at
-from .common import as_axis, as_integer, as_node, filled, not_negative
+from .common import as_axis, as_integer, as_node, filled, not_negative, number
 from .indexing import getitem
 from .manipulation import moveaxis, part
 
@@ -85,10 +84,8 @@ def _constant(node: Node, pairs: Widths, value: Any) -> Node:
     high = tuple([max(after, 0) for _, after in pairs])
     if not any(low) and not any(high):
         return node
-    dtype = node.type.dtype
-    kinds: dict[Any, Any] = {ir.Kind.FLOAT: float, ir.Kind.COMPLEX: complex, ir.Kind.BOOL: bool}
-    number = Number(kinds.get(dtype.kind, int)(value), dtype)
-    return record(ops.Pad, (node,), (low, high, (0,) * len(low), number))
+    added = number(value, node.type.dtype, "pad").attributes
+    return record(ops.Pad, (node,), (low, high, (0,) * len(low), *added))
 
 
 def _extended(node: Node, axis: int, before: int, after: int, mode: str) -> Node:

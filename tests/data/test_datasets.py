@@ -127,6 +127,7 @@ MISTAKES = [
     Mistake(lambda: data.Partial(TEN, 5, 11), IndexError, "from 5 to 11 among 10"),
     Mistake(lambda: data.split(TEN, [0.5, 0.4]), bs.ArgumentError, "neither add up to 1"),
     Mistake(lambda: data.split(TEN, [2.0, -1.0]), bs.ArgumentError, "neither add up to 1"),
+    Mistake(lambda: data.split(TEN, 0.8), bs.ArgumentError, "the shares are a sequence"),  # pyright: ignore[reportArgumentType]
     Mistake(lambda: data.split(TEN, []), bs.ArgumentError, "neither add up to 1"),
     Mistake(lambda: data.Windows(TEN, 0), bs.ArgumentError, "length is 0"),
 ]  # fmt: skip

@@ -65,6 +65,8 @@ def test_csv_that_cannot_be_converted(tmp_path: Path) -> None:
         dataset[1]
     with pytest.raises(ValueError, match=r"no column 'm' among \['n'\]"):
         data.Csv(path, convert={"m": int})
+    with pytest.raises(ValueError, match="no mapping"):
+        data.Csv(path, convert=float)  # pyright: ignore[reportArgumentType]
     with pytest.raises(ValueError, match="no single character"):
         data.Csv(path, delimiter=", ")
 

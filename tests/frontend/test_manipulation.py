@@ -78,6 +78,9 @@ def test_rank_eight() -> None:
 
 
 MISTAKES = [
+    Mistake(lambda: bs.pad(bs.arange(3), 1, value=1.5), bs.DTypeError, "1.5 is not a value of i"),
+    Mistake(lambda: bs.pad(bs.arange(3), 1, value=float("inf")), bs.DTypeError, "inf is not"),
+    Mistake(lambda: bs.manual_seed("a"), bs.ArgumentError, "a seed is an integer"),  # pyright: ignore[reportArgumentType]
     Mistake(lambda: x().reshape(5, 5), bs.ShapeError, "24 elements do not fit the shape [5, 5]"),
     Mistake(lambda: x().reshape(-1, -1), bs.ShapeError, "-1 stands twice"),
     Mistake(lambda: bs.reshape(x(), 2.0), bs.DTypeError, "a size is an integer, not float"),

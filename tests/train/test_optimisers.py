@@ -21,3 +21,9 @@ def test_float32_is_as_exact_as_it_can_be(name: str) -> None:
     expected = followed(f"{name}()")
     for part, found in trained(f"{name}()", bs.float32).items():
         np.testing.assert_allclose(found, expected[part], rtol=1e-5, atol=1e-6)
+
+
+def test_a_state_is_what_initial_gives() -> None:
+    model = bs.ones(2)
+    with pytest.raises(bs.ArgumentError, match=r"Adam\.update: the state is NoneType"):
+        bs.train.Adam().update(model, model, None)  # pyright: ignore[reportArgumentType]

@@ -322,6 +322,7 @@ def test_dtypes_and_devices_are_those_of_the_model(tmp_path: Path) -> None:
 
 MISTAKES: dict[str, tuple[Any, str]] = {
     "every": (lambda: train.Saving("x", every=0), "`every` counts steps"),
+    "keep": (lambda: train.Saving("x", keep=3), "`keep` says which"),  # pyright: ignore[reportArgumentType]
     "last": (lambda: train.KeepLast(0), "at least one checkpoint stays"),
     "best": (lambda: train.KeepBest(mode="up"), 'mode is "min" or "max"'),  # pyright: ignore[reportArgumentType]
 }

@@ -75,6 +75,9 @@ class Optimiser:
     ) -> tuple[Any, OptimiserState]:
         """The next model and state; `scale`, a number or tensor, multiplies the rate."""
         operation = f"{type(self).__name__}.update"
+        if not isinstance(state, OptimiserState):
+            problem = f"the state is {type(state).__name__}, expected what `initial(model)` gives"
+            fail(ArgumentError, operation, problem)
         leaves, structure = flatten(model)
         given = aligned(structure, gradients, operation)
         check_gradients(operation, paths_of(structure), leaves, given)

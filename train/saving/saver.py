@@ -46,6 +46,10 @@ class Saving:
     def __post_init__(self) -> None:
         if self.every is not None and self.every < 1:
             fail(ArgumentError, "Saving", "`every` counts steps", self.every)
+        if not callable(self.keep):
+            hint = "`train.KeepLast(3)` keeps the last three"
+            problem = f"`keep` says which checkpoints stay, and is {self.keep!r}"
+            fail(ArgumentError, "Saving", problem, hint=hint)
 
 
 class Saver:
