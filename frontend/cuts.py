@@ -20,10 +20,10 @@ from typing import NamedTuple
 from ..ir.shared.cache import Cache
 from ..ir.tensor import Constant
 from ..runtime.device import Device
-from .node import Called, Node, Part
+from .node import Node
 from .prefixes import COMPILED, Place
 from .ready import Piece, Step, flags_of
-from .recording import Numbering, Recording, last_reads
+from .recording import Numbering, Recording, last_reads, weight
 
 OFTEN = 100
 """How many times a recording is done in pieces before it is compiled as one."""
@@ -74,7 +74,7 @@ class _Cutter:
 
     def worthwhile(self) -> bool:
         """Whether what is done is at least half of all."""
-        weights = [_weight(node) for node in self.nodes]
+        weights = [*map(weight, self.nodes)]
         return 2 * sum(weights[: self.done]) >= sum(weights)
 
 
@@ -151,11 +151,3 @@ class _Walk:
         inputs = self.numbering.inputs[: match.inputs]
         places = {node: wanted.index(numbers[node]) for node in match.needed}
         return Piece(Recording(nodes, inputs, outputs, match.step.key), match.step, places)
-
-
-def _weight(node: Node) -> int:
-    """How many ops a node stands for."""
-    if node.cls is Part:
-        return 0
-    funcs = node.attributes if node.cls is Called else node.regions
-    return 1 + sum([1 for func in funcs for _ in func.body])

@@ -102,13 +102,14 @@ def sync(*tensors: Any) -> None:
         return
     for tree in tensors:
         if issubclass(type(tree), Handle):  # `isinstance` would look into a lazy tree
-            wait_for(tree.node)
+            tree.sync()
             continue
         bundle = bundle_of(tree)
         if bundle is not None and bundle.buffers is not None:
             _wait(bundle.kind.device or current_device(), bundle.buffers)
             continue
-        given = [leaf.node for leaf in leaves_of(tree) if isinstance(leaf, Handle)]
+        leaves = [leaf.node for leaf in leaves_of(tree) if isinstance(leaf, Handle)]
+        given = [node for node in leaves if node.trace is None]
         force(*given)
         for node in given:
             wait_for(node)
@@ -130,7 +131,7 @@ def _compute(nodes: Sequence[Node], device: Device, recompute: bool, apart: bool
     rest = [node for node in nodes if node.buffer is None]
     if rest:
         piece = make(rest, device, recompute)
-        if piece.step.func is not None:
+        if piece.step.func is not None and not piece.step.plan.passes:
             COMPILED.add(piece.step)
         _run_piece(piece, apart)
 

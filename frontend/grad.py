@@ -16,11 +16,11 @@ from typing import Any
 
 from ..ir import dtypes as ir
 from ..ir import tensor as ops
-from ..ir.shared.cache import Cache
 from ..passes.differentiate import Linearised, NotDifferentiable, linearise, transpose
 from ..passes.differentiate import jvp as differentiate_forward
 from ..passes.differentiate import vjp as differentiate_backward
 from .errors import ArgumentError, ShapeError, expect_functions, fail, refuse_derivative
+from .funcs import table_of_funcs
 from .function import Traced, call
 from .functions.common import as_node, filled
 from .handle import Handle, wrap
@@ -29,7 +29,7 @@ from .regions import Gathered
 from .selection import Selection
 
 Argnums = int | Sequence[int]
-_DERIVED: Cache[Any, Any] = Cache(4096)
+_DERIVED = table_of_funcs()
 
 
 def grad(function: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Any:

@@ -12,15 +12,15 @@ from typing import Any
 
 from ..ir.dtypes import INEXACT
 from ..ir.func import Func
-from ..ir.shared.cache import Cache
 from ..passes.differentiate import transpose, vjp
+from .funcs import table_of_funcs
 from .functions.common import filled
 from .node import Called, Node, leaf, record_parts
 from .ready import Step
 from .recording import Recording
 
 History = tuple["Segment", int]
-_TRANSPOSED: Cache[Any, Func] = Cache(1024)
+_TRANSPOSED = table_of_funcs(1024)
 
 
 class Segment:

@@ -11,16 +11,20 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ..ir.func import Func
-from ..ir.shared.cache import Cache
+from ..ir.shared.cache import Weighed
 from ..passes.differentiate import NotDifferentiable, linearise
 from ..runtime.device import Device
+from ..runtime.passing import Reading
 from ..runtime.steps import Plan, plan
 from . import alike
+from .caller import user_line
 from .errors import refuse_derivative
 from .node import Node
-from .recording import Recording, func_of, gather, gathering
+from .recording import Recording, gather, gathering, keep, passing_func_of
 
 Flags = tuple[bool, ...] | None
+ENTRIES_AT_MOST = 1 << 17
+"""So many entries the keys of all steps may have together, of some 2 KiB each."""
 
 
 class Step(NamedTuple):
@@ -48,8 +52,12 @@ class Piece(NamedTuple):
     places: dict[Node, int]
 
 
-_STEPS: Cache[Any, Step] = Cache(4096)
-_ALIKE: Cache[Any, Step] = Cache(4096)
+def _entries(step: Step) -> int:
+    return len(step.key[0])
+
+
+_STEPS: Weighed[Any, Step] = Weighed(4096, ENTRIES_AT_MOST, _entries)
+_ALIKE: Weighed[Any, Step] = Weighed(4096, ENTRIES_AT_MOST, _entries)
 """Those without a func."""
 
 
@@ -77,10 +85,13 @@ def make(nodes: Sequence[Node], device: Device, recompute: bool) -> Piece:
         known = find(recording, device, recompute)
         if known is not None:
             return known
-        func = func_of(recording)
+        func = passing_func_of(recording)
     flags = flags_of(recording.inputs, recording.outputs, recompute)
     step = _compiled(recording, func, device, flags)
-    return _whole(recording, _STEPS.put((device, recording.key, flags), step))
+    if not step.plan.passes:
+        keep(recording, func)
+        step = _STEPS.put((device, recording.key, flags), step)
+    return _whole(recording, step)
 
 
 def _alike(recording: Recording, key: tuple[Device, Any, Flags]) -> Step | None:
@@ -94,14 +105,17 @@ def _whole(recording: Recording, step: Step) -> Piece:
 
 
 def _compiled(recording: Recording, func: Func, device: Device, flags: Flags) -> Step:
+    nodes = recording.nodes
+    reading = Reading(user_line(), nodes[0].serial, nodes[-1].serial)
     if flags is None:
-        made = plan(func, device)
-        alike.learn(recording, func, made)
+        made = plan(func, device, reading=reading)
+        if not made.passes:
+            alike.learn(recording, func, made)
         return Step(recording.key, device, flags, func, made)
     try:
         parts = linearise(func, flags)
     except NotDifferentiable as problem:
         refuse_derivative("read", problem)
-    compiled = plan(parts.forward, device)
+    compiled = plan(parts.forward, device, reading=reading)
     residuals = [value.type for value in parts.forward.results[len(recording.outputs) :]]
     return Step(recording.key, device, flags, func, compiled, tuple(residuals), parts.linear)

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 from ..ir.builder import Builder
 from ..ir.func import Func, Return, Yield
-from ..ir.shared.cache import Cache
 from ..ir.tensor import Constant
 from ..ir.values import AnyValue, Block
 from ..passes.context import Context
@@ -22,11 +21,12 @@ from ..passes.copying import inline
 from ..passes.forks import held_across_forks
 from ..passes.once import once
 from ..passes.recognise import recognise
+from .funcs import table_of_funcs
 from .node import Argument, Called, Leaf, Node, Part
 
 IsInput = Callable[[Node], bool]
 _GATHERING = held_across_forks(RLock())
-_FUNCS: Cache[Any, Func] = Cache(4096)
+_FUNCS = table_of_funcs()
 
 
 class Recording(NamedTuple):
@@ -129,6 +129,14 @@ class Numbering:
         return number
 
 
+def weight(node: Node) -> int:
+    """How many ops a node stands for."""
+    if node.cls is Part:
+        return 0
+    funcs = node.attributes if node.cls is Called else node.regions
+    return 1 + sum([1 for func in funcs for _ in func.body])
+
+
 def last_reads(nodes: Sequence[Node], outputs: Sequence[Node]) -> dict[Node, int]:
     """By the nodes that are read: the place of the last node that does, behind all if it is
     wanted."""
@@ -138,7 +146,17 @@ def last_reads(nodes: Sequence[Node], outputs: Sequence[Node]) -> dict[Node, int
 
 def func_of(recording: Recording) -> Func:
     """The func of an equal recording; its lines may be those of another one."""
-    return _FUNCS.get(recording.key) or _FUNCS.put(recording.key, lower(recording))
+    return _FUNCS.get(recording.key) or keep(recording, lower(recording))
+
+
+def passing_func_of(recording: Recording) -> Func:
+    """The same, and nobody keeps it yet."""
+    return _FUNCS.get(recording.key) or lower(recording)
+
+
+def keep(recording: Recording, func: Func) -> Func:
+    """Know the func of a recording, or of an equal one."""
+    return _FUNCS.put(recording.key, func)
 
 
 def func_of_lines(recording: Recording) -> Func:

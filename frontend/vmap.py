@@ -13,9 +13,9 @@ from itertools import count
 from typing import Any
 
 from ..ir import tensor as ops
-from ..ir.shared.cache import Cache
 from ..passes.batch import batch
 from .errors import ArgumentError, AxisError, ShapeError, expect_functions, fail
+from .funcs import table_of_funcs
 from .function import StandIn, call, of_leaves, trace
 from .functions.common import as_axis, as_node
 from .handle import Handle, wrap
@@ -25,7 +25,7 @@ from .regions import Gathered
 from .trace import Trace
 from .tree import LEAF, Structure, container_of, flatten, leaves_of
 
-_BATCHED: Cache[Any, Any] = Cache(4096)
+_BATCHED = table_of_funcs()
 _UNNAMED = count()
 
 

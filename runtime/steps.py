@@ -31,6 +31,7 @@ from ..targets import Executable, Memory
 from ..targets.notes import NOTES
 from ..targets.sizes import Numbers
 from .device import Device
+from .passing import Passing, Reading
 
 _QUIET = Settings(verify=False, reproduce=False)
 _STEPS_AT_MOST = 4096
@@ -44,15 +45,19 @@ class Beside(NamedTuple):
 
 
 class Plan:
-    """A compiled step with the sizes and the numbers it is run with; and whether what it computes
-    may fail on account of what it is given."""
+    """A compiled step with the sizes and the numbers it is run with; whether what it computes may
+    fail on account of what it is given; and whether it `passes`: it is not compiled, this time."""
 
     __slots__ = (
-        "_latest", "device", "executable", "func", "numbers", "refuses", "scalars", "sizes",
+        "_latest", "device", "executable", "func", "numbers", "passes", "refuses", "scalars",
+        "sizes",
     )  # fmt: skip
 
-    def __init__(self, general: Generalised, executable: Executable, device: Device) -> None:
+    def __init__(
+        self, general: Generalised, executable: Executable, device: Device, passes: bool
+    ) -> None:
         self.func, self.executable, self.device = general.func, executable, device
+        self.passes = passes
         self.sizes: Mapping[str, int] = general.sizes
         self.numbers = general.scalars
         self.scalars: tuple[Any, ...] = (None,) * len(self.numbers)
@@ -73,7 +78,8 @@ class Plan:
     ) -> "Plan":
         made = object.__new__(Plan)  # `copy` would ask the class how, which takes ten times as long
         made.func, made.executable, made.device = self.func, self.executable, self.device
-        made.refuses, made.sizes, made.numbers, made.scalars = self.refuses, sizes, numbers, scalars
+        made.passes, made.refuses, made.sizes = self.passes, self.refuses, sizes
+        made.numbers, made.scalars = numbers, scalars
         made.scalars = made._scalars(sizes)
         made._latest = made._first()
         return made
@@ -135,25 +141,35 @@ class Statistics:
 
 
 STATISTICS = Statistics()
+PASSING = Passing()
 _Key = tuple[str, str, tuple[Location, ...]]
 _STEPS: dict[_Key, Executable] = {}
 _LOCK = held_across_forks(RLock())
 
 
 def plan(
-    func: Func, device: Device, donated: Sequence[int] = (), *, by_lines: bool = False
-) -> Plan:
+    func: Func, device: Device, donated: Sequence[int] = (), *, by_lines: bool = False,
+    reading: Reading | None = None,
+) -> Plan:  # fmt: skip
     """Make a func, whose sizes are plain or symbolic, ready to run on a device; results may be made
     in the memory of the `donated` arguments, counted from 0.
 
     With `by_lines`, errors and profiles tell of it by its lines, and not by those of an equal one.
+    With a `reading`, it is not compiled where that does not pay.
     """
     with NOTES.about("prepare a step"), collector_paused():
         general = generalised(func, donated)
+        module = Module([general.func])
+        key = _key_of(module, device, by_lines)
         with once(_LOCK):
-            executable = _compiled(general.func, device, by_lines)
+            found = _STEPS.get(key)
+            passes = found is None and reading is not None and PASSING.passes(func, key, reading)
+            if passes:
+                executable = device.target.interpreted(module)
+            else:
+                executable = found or _compiled(module, key, device)
             STATISTICS.planned += 1
-        return Plan(general, executable, device)
+        return Plan(general, executable, device, passes)
 
 
 def generalised(func: Func, donated: Sequence[int]) -> Generalised:
@@ -179,16 +195,12 @@ def prepare(module: Module) -> Module:
     return module
 
 
-def _compiled(func: Func, device: Device, by_lines: bool) -> Executable:
-    module = Module([func])
-    key = _key_of(module, device, by_lines)
-    found = _STEPS.get(key)
-    if found is None:
-        if len(_STEPS) >= _STEPS_AT_MOST:
-            _STEPS.pop(next(iter(_STEPS)))
-        found = _STEPS[key] = device.target.compile(prepare(module))
-        STATISTICS.compiled += 1
-    return found
+def _compiled(module: Module, key: _Key, device: Device) -> Executable:
+    if len(_STEPS) >= _STEPS_AT_MOST:
+        _STEPS.pop(next(iter(_STEPS)))
+    made = _STEPS[key] = device.target.compile(prepare(module))
+    STATISTICS.compiled += 1
+    return made
 
 
 def _number(number: Array | Dim, sizes: Mapping[str, int]) -> Array | None:

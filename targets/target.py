@@ -46,6 +46,10 @@ class Target(Protocol):
         """Make machine code, or whatever the machine runs, of a module."""
         ...
 
+    def interpreted(self, module: Module) -> Executable:
+        """What runs a module as it is, op by op: for one that is not worth compiling."""
+        ...
+
     def account(self, module: Module, names: Sequence[str]) -> Account:
         """What `compile` makes of a module, in words; `names` are those of its arguments. Nothing
         is compiled."""

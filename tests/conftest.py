@@ -21,8 +21,9 @@ settings.load_profile("ci")
 
 def pytest_configure(config: pytest.Config) -> None:
     """Keep what tests compile out of the user's cache, and what he has compiled out of tests; let
-    tests run where results are exact, if nobody asks for another device; and have SciPy, which
-    reads it once when it is imported, take arrays of any library."""
+    tests run where results are exact, if nobody asks for another device; have kernels compute, also
+    of what many tests read at one line; and have SciPy, which reads it once when it is imported,
+    take arrays of any library."""
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         # A job in the background, whose tests of interrupts would wait for ever.
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -30,7 +31,7 @@ def pytest_configure(config: pytest.Config) -> None:
         return  # a worker, which has the environment of the process that started it
     # At the end a helper may still write there what it has compiled.
     folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-    wanted = {"BRIMSTONE_CACHE": folder.name, "SCIPY_ARRAY_API": "1"}
+    wanted = {"BRIMSTONE_CACHE": folder.name, "BRIMSTONE_INTERPRET": "0", "SCIPY_ARRAY_API": "1"}
     wanted["BRIMSTONE_DEVICE"] = os.environ.get("BRIMSTONE_DEVICE", "reference")
     patched = mock.patch.dict(os.environ, wanted)
     patched.start()

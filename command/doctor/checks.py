@@ -21,10 +21,12 @@ VARIABLES = {
     "BRIMSTONE_CACHE": "the folder of compiled kernels",
     "BRIMSTONE_DEVICE": "the device of tensors that are made from nothing",
     "BRIMSTONE_FUSE": "0: each op is a kernel of its own",
+    "BRIMSTONE_INTERPRET": "0: small steps that do not come again are compiled, too",
     "BRIMSTONE_REPRODUCERS": "the folder for what a failing pass leaves behind",
     "BRIMSTONE_THREADS": "how many threads kernels run on",
 }
 """The environment variables that Brimstone reads."""
+SWITCHES = ("BRIMSTONE_FUSE", "BRIMSTONE_INTERPRET")
 CONFUSED = 0.85
 """How alike a wrong name must be to a right one to be taken for it; all begin alike."""
 
@@ -196,7 +198,7 @@ def _refused(name: str) -> str:
 
     asked = {"BRIMSTONE_THREADS": threads_wanted, "BRIMSTONE_DEVICE": default_device}
     value = os.environ.get(name)
-    if value is not None and name == "BRIMSTONE_FUSE" and value not in ("", "0", "1"):
+    if value is not None and name in SWITCHES and value not in ("", "0", "1"):
         return "0 is all that is looked for"
     try:
         if value is not None and name in asked:

@@ -5,6 +5,7 @@ Never: two different things for one key at the same time: the first one stays. N
 a handler of signals, or the child of a fork, might wait for ever.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Generic, TypeVar
 
@@ -36,3 +37,30 @@ class Cache(Generic[K, V]):
 
     def __len__(self) -> int:
         return len(self._table)
+
+
+class Weighed(Cache[K, V]):
+    """At most `limit` entries, of at most so much weight together; the latest stays in any case."""
+
+    __slots__ = ("_weigh", "_weights", "heaviest")
+
+    def __init__(self, limit: int, heaviest: int, weigh: Callable[[V], int]) -> None:
+        super().__init__(limit)
+        self.heaviest = heaviest
+        self._weigh = weigh
+        self._weights: dict[K, int] = {}
+
+    def put(self, key: K, made: V) -> V:
+        """Keep `made`, unless another thread was quicker; return what is kept."""
+        kept = self._table.setdefault(key, made)
+        self._weights[key] = self._weigh(kept)
+        while self._is_full() and len(self._weights) > 1:
+            with suppress(RuntimeError, StopIteration):
+                oldest = next(iter(self._weights))
+                self._weights.pop(oldest, None)
+                self._table.pop(oldest, None)
+        return kept
+
+    def _is_full(self) -> bool:
+        weights = [*self._weights.values()]  # at once, whatever other threads do
+        return len(weights) > self.limit or sum(weights) > self.heaviest

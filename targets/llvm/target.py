@@ -15,6 +15,7 @@ from ...ir.payloads import Array
 from ..account import Account
 from ..script import Arrays, Host
 from ..target import Executable
+from .interpreted import Interpreted
 
 
 class Cpu:
@@ -30,6 +31,10 @@ class Cpu:
         from .road import compile_step
 
         return compile_step(module, self.host, runs=True)
+
+    def interpreted(self, module: Module) -> Executable:
+        """No machine code."""
+        return Interpreted(module, self.host)
 
     def account(self, module: Module, names: Sequence[str]) -> Account:
         """What was fused, and how each kernel is launched."""

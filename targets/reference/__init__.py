@@ -57,6 +57,10 @@ class Reference:
         """Nothing is left to do."""
         return Interpreted(module, self.host)
 
+    def interpreted(self, module: Module) -> Interpreted:
+        """The same."""
+        return self.compile(module)
+
     def account(self, module: Module, names: Sequence[str]) -> Account:
         """There are no kernels."""
         return Account("the interpreter runs each op by itself; nothing is fused")

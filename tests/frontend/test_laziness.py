@@ -381,3 +381,15 @@ def test_what_is_read_in_a_block_lives_there() -> None:
     with bs.device(other):
         assert before.sum().item() == 14
         assert str(before.sync().device) == other
+
+
+def test_what_is_traced_is_left_alone_by_sync() -> None:
+    def step(x: bs.Tensor) -> bs.Tensor:
+        bs.sync(x * 2, {"tree": x, "other": [x + 1]})
+        bs.sync()
+        return (x * 3).sum()
+
+    x = bs.ones(2)
+    assert bs.jit(step)(x).item() == 6.0
+    assert bs.grad(step)(x).tolist() == [3.0, 3.0]
+    assert bs.vmap(step)(bs.ones((2, 2))).tolist() == [6.0, 6.0]

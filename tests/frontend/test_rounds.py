@@ -87,10 +87,12 @@ def test_what_is_compiled_together_is_alike() -> None:
 
 
 def no_loop(x: bs.Tensor) -> bs.Tensor:
-    for at in range(80):
-        op = (bs.sin, bs.cos, bs.tanh)[(at * at // 3) % 3]
-        x = op(x) + (x if at % 5 else x * 2)
-    return x
+    """Eighty ops and more, each at a line of its own."""
+    names = [("sin", "cos", "tanh")[(at * at // 3) % 3] for at in range(80)]
+    text = "\n".join([f"x = bs.{name}(x) + x * {at % 5}" for at, name in enumerate(names)])
+    known = {"bs": bs, "x": x}
+    exec(compile(text, "straight", "exec"), known)
+    return known["x"]
 
 
 def short_loop(x: bs.Tensor) -> bs.Tensor:
@@ -169,3 +171,61 @@ def test_what_belongs_to_no_device_goes_to_the_usual_one() -> None:
         x = bs.cos(x * 0.5) + 0.25
     assert x.numpy().shape == (3,)
     assert STATISTICS.planned - before <= 4
+
+
+def eliminated(a: Any, at: Callable[..., Any]) -> Any:
+    """The rows of a matrix, each less what it takes to have zeros below the diagonal."""
+    for k in range(a.shape[0] - 1):
+        for i in range(k + 1, a.shape[0]):
+            a = at(a, (i, slice(k, None)), a[i, k:] - a[i, k] / a[k, k] * a[k, k:])
+    return a
+
+
+def test_loops_whose_turns_are_not_alike() -> None:
+    def put(a: Any, place: Any, values: Any) -> Any:
+        if isinstance(a, bs.Tensor):
+            return a.at[place].set(values)
+        a[place] = values
+        return a
+
+    matrix = np.random.default_rng(0).normal(size=(14, 14)) + 14 * np.eye(14)
+    made = eliminated(bs.asarray(matrix), put)
+    found = rounds(gather([made.node]), current_device())
+    assert len(found) > 20
+    assert max(map(len, found)) <= 4
+    np.testing.assert_allclose(made.numpy(), eliminated(matrix, put), rtol=1e-10, atol=1e-12)
+
+
+def test_functions_that_call_themselves() -> None:
+    def transformed(x: bs.Tensor) -> bs.Tensor:
+        count = x.shape[0]
+        if count == 1:
+            return x
+        even, odd = transformed(x[::2]), transformed(x[1::2])
+        turned = odd * bs.exp(-2j * np.pi * bs.arange(count // 2) / count)
+        return bs.concat([even + turned, even - turned])
+
+    x = np.random.default_rng(0).normal(size=128) + 0j
+    made = transformed(bs.asarray(x))
+    assert len(rounds(gather([made.node]), current_device())) > 20
+    np.testing.assert_allclose(made.numpy(), np.fft.fft(x), rtol=1e-6, atol=1e-6)
+
+
+def test_calls_count_as_what_they_do() -> None:
+    """A turn that takes a gradient is a node or two, of many ops."""
+
+    def loss(w: bs.Tensor, x: bs.Tensor) -> bs.Tensor:
+        for _ in range(8):
+            x = bs.tanh(x * w) + 0.125
+        return (x * x).sum()
+
+    def compiled(turns: int) -> int:
+        before, w = STATISTICS.planned, start()
+        for _ in range(turns):
+            w = w - 0.125 * bs.grad(loss)(w, x)
+        w.sync()
+        return STATISTICS.planned - before
+
+    x = start() + 1
+    assert compiled(12) <= 4
+    assert compiled(20) <= 3

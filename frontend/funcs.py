@@ -1,0 +1,27 @@
+"""Tables of funcs that are costly to make, such as derivatives of what was traced.
+
+Comes in: how many there may be. Goes out: a table, whose funcs have so many ops together at most:
+programs that trace or record something else each time make one after the other.
+Never: a func that changes; what is kept is everybody's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ir.func import Func
+from ..ir.shared.cache import Weighed
+
+OPS_AT_MOST = 1 << 17
+"""An op takes about 1 KiB."""
+
+
+def table_of_funcs(limit: int = 4096) -> Weighed[Any, Any]:
+    """One for funcs, and for tuples in which some are."""
+    return Weighed(limit, OPS_AT_MOST, _ops_in)
+
+
+def _ops_in(made: Any) -> int:
+    if isinstance(made, Func):
+        return sum(1 for _ in made.walk())
+    return sum(map(_ops_in, made)) if isinstance(made, tuple) else 1  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
