@@ -185,10 +185,10 @@ def test_gradients_of_a_bias_for_each_lane(shape: tuple[int, ...], device: str) 
         biases = bs.asarray(bias)
         own = bs.vmap(slope)(q, k, v, biases)
         shared = bs.vmap(slope, in_axes=(0, 0, 0, None))(q, k, v, biases[0])
-    for at, lane in enumerate(lanes):
-        one = slope(*lane, bs.asarray(bias[at]))
+    for at, (q, k, v) in enumerate(lanes):
+        one = slope(q, k, v, bs.asarray(bias[at]))
         np.testing.assert_allclose(own[at].numpy(), one.numpy(), rtol=1e-9, atol=1e-12)
-        one = slope(*lane, bs.asarray(bias[0]))
+        one = slope(q, k, v, bs.asarray(bias[0]))
         np.testing.assert_allclose(shared[at].numpy(), one.numpy(), rtol=1e-9, atol=1e-12)
 
 
