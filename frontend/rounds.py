@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from itertools import accumulate
-from math import ceil
 from typing import NamedTuple
 
 from ..ir.locations import Location
@@ -64,7 +63,8 @@ def rounds(recording: Recording, device: Device) -> deque[list[Node]]:
     handed_on = _handed_on(lasting, weights)
     loop = _loop([(node.cls, node.location) for node in nodes])
     if loop is not None:
-        cuts = _cuts(loop, sum(ops[loop.begin : loop.begin + loop.turn]), handed_on)
+        turn = sum(ops[loop.begin : loop.begin + loop.turn])
+        cuts = _cuts(loop, -(-ROUND // turn), handed_on, len(nodes))
     else:
         cuts = _uneven_cuts([node.location for node in nodes], handed_on)
     found = deque[list[Node]]()
@@ -103,14 +103,14 @@ def _handed_on(lasting: Sequence[int], weights: Sequence[int]) -> list[int]:
     return [*accumulate(changes)]
 
 
-def _cuts(loop: _Loop, ops: int, handed_on: Sequence[int]) -> list[int]:
-    """Where rounds end: in each turn, which has so many ops, or each so-manyth, at the same line;
-    none, if something is handed on everywhere that weighs as much as all."""
+def _cuts(loop: _Loop, turns: int, handed_on: Sequence[int], whole: int) -> list[int]:
+    """Where rounds of so many turns end, at the same line each; none, if something is handed on
+    everywhere that weighs as much as the whole."""
     second = loop.begin + loop.turn  # what is read of before the loop may be alive in the first
     first = min(range(second, second + loop.turn), key=handed_on.__getitem__)
-    if handed_on[first] >= len(handed_on) - 2:
+    if handed_on[first] >= whole:
         return []
-    return [*range(first, loop.end + 1, loop.turn * ceil(ROUND / ops))]
+    return [*range(first, loop.end + 1, loop.turn * turns)]
 
 
 def _uneven_cuts(lines: Sequence[Location], handed_on: Sequence[int]) -> list[int]:
