@@ -63,8 +63,8 @@ def rounds(recording: Recording, device: Device) -> deque[list[Node]]:
     handed_on = _handed_on(lasting, weights)
     loop = _loop([(node.cls, node.location) for node in nodes])
     if loop is not None:
-        turn = sum(ops[loop.begin : loop.begin + loop.turn])
-        cuts = _cuts(loop, -(-ROUND // turn), handed_on, len(nodes))
+        turn = sum(ops[loop.begin : loop.begin + loop.turn])  # none, if all are parts of one result
+        cuts = _cuts(loop, -(-ROUND // max(turn, 1)), handed_on, len(nodes))
     else:
         cuts = _uneven_cuts([node.location for node in nodes], handed_on)
     found = deque[list[Node]]()

@@ -229,3 +229,11 @@ def test_calls_count_as_what_they_do() -> None:
     x = start() + 1
     assert compiled(12) <= 4
     assert compiled(20) <= 3
+
+
+def test_many_results_of_one_call_are_no_loop() -> None:
+    weights = [(start() + at).sync() for at in range(80)]
+    slopes = bs.grad(lambda weights: sum([(each * each).sum() for each in weights]))(weights)
+    bs.sync(slopes)
+    for weight, slope in zip(weights, slopes, strict=True):
+        np.testing.assert_allclose(slope.numpy(), 2 * weight.numpy())
