@@ -7,7 +7,7 @@ Never: a value of a tensor.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from inspect import Parameter, signature
 from typing import Any
@@ -28,9 +28,11 @@ from .force import force
 from .foreign import host_array_of, is_array
 from .function import StandIn
 from .functions.common import NUMBER_TYPES, copied
+from .functions.common import number as constant_of
 from .handle import Handle
 from .lazy import is_lazy
 from .leading import Opened, is_known_as, leading_sizes
+from .narrow import Narrow, narrowed
 from .node import Node, leaf, number_type, robbed
 from .paths import argument_at
 from .pending import PENDING, readers_of
@@ -121,6 +123,16 @@ class Arguments:
             StandIn(type_, None if number else node.device, number or number_type(node))
             for type_, number, node in zip(self.types, self.numbers, self.nodes, strict=True)
         ]
+
+    def refuse_too_wide(self, narrow: Iterable[Narrow]) -> None:
+        """Refuse an integer that is no value of the dtype that it becomes; what is itself an
+        argument of what is traced around the call must be one there."""
+        for place, dtype in narrow:
+            leaf = self.leaves[self.places[place]]
+            if isinstance(leaf, int):
+                constant_of(leaf, dtype, "jit")
+            else:
+                narrowed(self.nodes[place], dtype)
 
     def rebuilt(self, values: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments with these tensors in the places of their own, and static ones bare."""

@@ -34,7 +34,6 @@ from .function import Traced, call, trace
 from .handle import wrap
 from .hidden import hidden_nodes, hide
 from .leading import Opened
-from .narrow import refuse_too_wide
 from .node import Node
 from .openings import SIZES_AT_MOST, Openings
 from .quick import Quick
@@ -194,7 +193,7 @@ class Jitted:
         if isinstance(entry, Traced):
             return self._record(entry, given, args, kwargs)
         narrow, device = entry.traced.narrow, device_of(given.nodes)
-        refuse_too_wide(narrow, given)
+        given.refuse_too_wide(narrow)
         if entry.home not in (None, device):
             return self._at_home(entry.home, given, args, kwargs)
         with device:  # where what has none yet goes, whichever is meant around the call
@@ -320,7 +319,7 @@ class Jitted:
         """
         if traced.stages is not None or given.sizes:
             return self.function(*args, **kwargs)
-        refuse_too_wide(traced.narrow, given)
+        given.refuse_too_wide(traced.narrow)
         hidden = hidden_nodes(traced.drawers)
         results = call(traced.func, [*given.nodes, *hidden, *traced.captures])
         return traced.rebuild([wrap(each) for each in results])

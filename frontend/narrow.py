@@ -1,22 +1,17 @@
 """Integers that a compiled function takes as arguments, and that meet tensors of fewer bits.
 
 Comes in: while a function is traced, an argument that stands for a Python integer, and the dtype
-that it becomes; at a call, the integers. Goes out: what each must be a value of; an error, the one
-that the function gives without `jit`, if it is none.
-Never: an integer that is cut off.
+that it becomes. Goes out: a note of what it must be a value of, for `Arguments.refuse_too_wide` to
+look at in each call: else it would be cut off, where it is refused without `jit`.
+Never: the integer, which a trace does not know.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ..ir import dtypes as ir
 from .node import Node, number_type
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from .arguments import Arguments
 
 
 class Narrow(NamedTuple):
@@ -32,16 +27,3 @@ def narrowed(node: Node, dtype: ir.DType) -> Node:
         assert node.trace is not None
         node.trace.narrow[Narrow(node.attributes[0], dtype)] = None
     return node
-
-
-def refuse_too_wide(narrow: Iterable[Narrow], given: Arguments) -> None:
-    """Refuse an integer that is no value of a dtype; what is itself an argument of what is traced
-    around the call must be one there."""
-    from .functions.common import number
-
-    for place, dtype in narrow:
-        leaf = given.leaves[given.places[place]]
-        if isinstance(leaf, int):
-            number(leaf, dtype, "jit")
-        else:
-            narrowed(given.nodes[place], dtype)

@@ -42,25 +42,30 @@ class Cache(Generic[K, V]):
 class Weighed(Cache[K, V]):
     """At most `limit` entries, of at most so much weight together; the latest stays in any case."""
 
-    __slots__ = ("_weigh", "_weights", "heaviest")
+    __slots__ = ("_weigh", "_weight", "_weights", "heaviest")
 
     def __init__(self, limit: int, heaviest: int, weigh: Callable[[V], int]) -> None:
         super().__init__(limit)
         self.heaviest = heaviest
         self._weigh = weigh
         self._weights: dict[K, int] = {}
+        self._weight = 0  # of all, unless threads have counted at once
 
     def put(self, key: K, made: V) -> V:
         """Keep `made`, unless another thread was quicker; return what is kept."""
         kept = self._table.setdefault(key, made)
-        self._weights[key] = self._weigh(kept)
-        while self._is_full() and len(self._weights) > 1:
+        if key not in self._weights:
+            weight = self._weights[key] = self._weigh(kept)
+            self._weight += weight
+        while len(self._weights) > 1 and (len(self._weights) > self.limit or self._is_heavy()):
             with suppress(RuntimeError, StopIteration):
                 oldest = next(iter(self._weights))
-                self._weights.pop(oldest, None)
+                self._weight -= self._weights.pop(oldest, 0)
                 self._table.pop(oldest, None)
         return kept
 
-    def _is_full(self) -> bool:
-        weights = [*self._weights.values()]  # at once, whatever other threads do
-        return len(weights) > self.limit or sum(weights) > self.heaviest
+    def _is_heavy(self) -> bool:
+        """Whether all weigh too much: counted anew before anything goes."""
+        if self._weight > self.heaviest:
+            self._weight = sum([*self._weights.values()])
+        return self._weight > self.heaviest
