@@ -25,6 +25,8 @@ constexpr int64_t CALL = -1;
 constexpr uint64_t WIDE = uint64_t{4} << 20;
 constexpr int64_t TASKS_AT_MOST = 32;
 constexpr int64_t BYTES_AT_MOST = int64_t{256} << 20;
+// Who has waited so long behind a task asks whether anybody wants that one.
+constexpr auto PATIENCE = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -64,7 +66,18 @@ bool Stream::wait_until(Condition holds, Who waits) noexcept {
             run_tasks(lock, end, holds);
         }
     } while (!holds() && Clock::now() < end);
-    return holds();
+    if (holds()) return true;
+    ask_for_first(now);
+    return false;
+}
+
+// Somebody has waited behind the first task since then, which may have no end. Nobody may want it
+// any more: an interrupt can come between a call and the moment at which somebody waits for it.
+void Stream::ask_for_first(Time since) noexcept {
+    if (behind_since_ == Time()) behind_since_ = since;
+    if (Clock::now() - behind_since_ < PATIENCE) return;
+    behind_since_ = {};
+    is_in_question_ = true;
 }
 
 void Stream::push(Task &task) noexcept {
@@ -148,6 +161,8 @@ void Stream::run_tasks(Lock &lock, Time end, Condition enough) noexcept {
 // The arena is given back before anybody can ask for another one.
 void Stream::finish(Lock &lock, Task &task) noexcept {
     first_ = task.next;
+    behind_since_ = {};
+    is_in_question_ = false;
     const int64_t bytes = task.program.bytes();
     if (!first_) drop_arena();
     if (waiting_ > 0) changed_.notify_all();
@@ -204,9 +219,11 @@ void Stream::close() noexcept {
 }
 
 bool Stream::wants(const Task &task) noexcept {
-    if (!is_closed_.load(std::memory_order_relaxed)) return true;
+    const bool is_asked = is_in_question_.load(std::memory_order_relaxed);
+    if (!is_asked && !is_closed_.load(std::memory_order_relaxed)) return true;
     drop_gone();
     const Lock lock(mutex_);
+    is_in_question_ = false;
     forsake();
     return task.is_wanted();
 }

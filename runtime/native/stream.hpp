@@ -47,8 +47,9 @@ class Stream {
     // Whoever asked for what is left will not ask for more: what nobody holds is not done.
     void close() noexcept;
     bool reopen() noexcept;  // unless something is left
-    // Whether a task is to go on: what was asked for after it and is for nobody goes first, for it
-    // holds what this one makes.
+    // Whether a task is to go on, where that is in question: when the stream is closed, or somebody
+    // has waited behind the task for a while. What was asked for after it and is for nobody goes
+    // first, for it holds what this one makes.
     bool wants(const Task &task) noexcept;
 
     const Pool &pool() const noexcept { return pool_; }
@@ -75,6 +76,7 @@ class Stream {
     bool wait_until(Condition holds, Who waits) noexcept;
     template <typename Condition>
     void run_tasks(Lock &lock, Time end, Condition enough) noexcept;
+    void ask_for_first(Time since) noexcept;
     bool is_for_now(const Task &task) noexcept;
     void forsake() noexcept;
     void drop_arena() noexcept;
@@ -92,7 +94,9 @@ class Stream {
     int64_t count_ = 0, bytes_ = 0;
     Asker asker_;
     int waiting_ = 0;
+    Time behind_since_;  // somebody waits behind the first task
     std::atomic<bool> is_closed_ = false;
+    std::atomic<bool> is_in_question_ = false;  // whether anybody wants the task under way
     bool running_ = false;  // whether somebody runs tasks
     bool has_runner_ = false, wanted_ = false;
 };

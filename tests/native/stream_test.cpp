@@ -202,6 +202,38 @@ void test_what_nobody_wants_is_not_done() {
     check(seconds_since(start) < 2);
 }
 
+// Who waits behind what nobody wants does not wait for its end; nor is he kept by what nobody wants
+// that stands between the two.
+void test_nobody_waits_for_what_nobody_wants() {
+    Pool pool(2);
+    Stream &stream = *open_stream(pool);
+    for (const int64_t work : {MUCH, VERY_MUCH}) {
+        const Adding slow(1, 10, work, 2000), soon(1, 0, LITTLE);
+        Program endless(slow.plan), next(soon.plan);
+        const Time start = Clock::now();
+        leave(call(stream, endless, call(stream, endless, zeros())));
+        check(number(call(stream, next, zeros())) == 1);
+        check(seconds_since(start) < 10);
+        settle(endless);
+        settle(next);
+    }
+    close_stream(&stream);
+}
+
+// However long he waits for what somebody wants.
+void test_what_somebody_wants_is_done() {
+    Pool pool(2);
+    Stream &stream = *open_stream(pool);
+    const Adding slow(1, 10, MUCH, 250), soon(1, 0, LITTLE);
+    Program longer(slow.plan), next(soon.plan);
+    brimstone_arrays *made = call(stream, longer, zeros());
+    check(number(call(stream, next, zeros())) == 1);
+    check(number(made) == 250);
+    settle(longer);
+    settle(next);
+    close_stream(&stream);
+}
+
 // Nor is what he has left to whoever comes next, for nobody may come.
 void test_what_is_gone_is_not_done() {
     Pool pool(2);
@@ -352,6 +384,8 @@ int main() {
     test_replacing();
     test_results();
     test_what_nobody_wants_is_not_done();
+    test_nobody_waits_for_what_nobody_wants();
+    test_what_somebody_wants_is_done();
     test_what_is_gone_is_not_done();
     test_not_much_is_left_to_others();
     test_chains_that_nobody_wants_are_not_done(false);

@@ -254,3 +254,22 @@ def test_an_interrupt_between_two_waits_leaves_behind(monkeypatch: pytest.Monkey
             x.numpy()
     assert left == [True]
     assert x.numpy().shape == x.shape
+
+
+def test_wherever_an_interrupt_comes_the_next_call_ends() -> None:
+    """Between a call and the wait for what it makes nobody knows of the interrupt."""
+
+    @bs.jit
+    def rounds(x: bs.Tensor, end: bs.Tensor) -> list[bs.Tensor]:
+        start = bs.asarray(0), x
+        return list(bs.while_loop(lambda at: at[0] != end, lambda at: (at[0] + 1, at[1]), start))
+
+    x, never, soon = bs.ones((3,)).sync(), bs.asarray(-1).sync(), bs.asarray(3).sync()
+    for _ in range(3):
+        assert int(rounds(x, soon)[0]) == 3
+    for times in count(step=3):
+        is_over = not interrupted(lambda: rounds(x, never)[1], times, looks_at_signals)
+        assert int(rounds(x, soon)[0]) == 3
+        if is_over:
+            break
+    assert times > 8
