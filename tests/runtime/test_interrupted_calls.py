@@ -45,6 +45,15 @@ def looks_at_signals(frame: FrameType, event: str) -> bool:
     return event in ("call", "c_return") and frame.f_code.co_filename.startswith(FOLDERS)
 
 
+def _lent() -> int:
+    """How many arrays are lent, once all are back that anything before has let go of."""
+    gc.collect()
+    bs.sync()
+    drop_gone()
+    arrays.take_back()
+    return len(arrays._LENT)
+
+
 @pytest.mark.parametrize("donated", [(), (0,)])
 def test_no_interrupt_in_a_call_loses_memory(donated: tuple[int, ...]) -> None:
     @bs.jit(donate=donated)
@@ -118,10 +127,7 @@ def test_an_interrupt_does_not_keep_what_was_lent(monkeypatch: pytest.MonkeyPatc
         core().brimstone_returned(tickets, most)
         raise KeyboardInterrupt
 
-    gc.collect()
-    drop_gone()
-    arrays.take_back()
-    before = len(arrays._LENT)
+    before = _lent()
     lent = [arrays.borrowed(np.ones(100)) for _ in range(10)]
     assert len(arrays._LENT) == before + 10
     del lent
@@ -135,7 +141,7 @@ def test_an_interrupt_does_not_keep_what_was_lent(monkeypatch: pytest.MonkeyPatc
 
 
 def test_an_interrupt_lends_nothing() -> None:
-    array, before = np.ones(100), len(arrays._LENT)
+    array, before = np.ones(100), _lent()
     for times in count():
         is_over = not interrupted(lambda: arrays.borrowed(array), times, looks_at_signals)
         drop_gone()
@@ -159,7 +165,7 @@ def test_an_interrupt_of_what_follows_one_leaves_a_thread_on_one_stream() -> Non
 
 
 def test_what_cannot_be_lent_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = len(arrays._LENT)
+    before = _lent()
     with monkeypatch.context() as patch:
         patch.setattr(arrays, "core", lambda: _Core(brimstone_borrow=lambda *given: ffi.NULL))
         with pytest.raises(MemoryError):
