@@ -97,6 +97,11 @@ def _reduction(function: Callable[P, R], **named: str) -> Callable[P, R]:
     return method  # pyright: ignore[reportReturnType]
 
 
+def divided(x: Any, y: Any) -> tuple[Any, Any]:
+    """The quotient, rounded down, and what is left."""
+    return each.floor_divide(x, y), each.remainder(x, y)
+
+
 def matrix(tensor: Any, asked: str) -> Any:
     """The transpose of a tensor of two axes."""
     if tensor.ndim != 2:
@@ -118,6 +123,7 @@ class Operators:
     __truediv__, __rtruediv__ = _operator(each.divide), _reflected(each.divide)
     __floordiv__, __rfloordiv__ = _operator(each.floor_divide), _reflected(each.floor_divide)
     __mod__, __rmod__ = _operator(each.remainder), _reflected(each.remainder)
+    __divmod__, __rdivmod__ = _operator(divided), _reflected(divided)
     __pow__, __rpow__ = _operator(powers.pow), _reflected(powers.pow)
     __and__, __rand__ = _operator(logic.bitwise_and), _reflected(logic.bitwise_and)
     __or__, __ror__ = _operator(logic.bitwise_or), _reflected(logic.bitwise_or)
@@ -132,6 +138,9 @@ class Operators:
     __matmul__, __rmatmul__ = _operator(products.matmul), _reflected(products.matmul)
     __neg__, __pos__ = each.negative, each.positive
     __abs__, __invert__ = each.abs, logic.bitwise_invert
+
+    def __round__(self, decimals: int | None = None) -> Any:
+        return rounding.round(self, decimals or 0)
 
 
 class Methods(Operators):

@@ -38,7 +38,6 @@ class Tensor(Methods, Handle):
     """An array of any number of axes, of one dtype, on one device."""
 
     __slots__ = ()
-    __array_ufunc__ = None  # so that `numpy_array + tensor` is ours
     __array_priority__ = 1000
     __hash__ = object.__hash__  # pyright: ignore[reportAssignmentType]
 
@@ -204,6 +203,11 @@ class Tensor(Methods, Handle):
                 raise ValueError(f"a tensor of {self.dtype} cannot be seen as {dtype} uncopied")
             return array.astype(dtype)
         return array.copy() if copy else array
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *given: Any, **named: Any) -> Any:
+        from .ufuncs import call
+
+        return call(ufunc, method, given, named)
 
     def __array_namespace__(self, /, *, api_version: str | None = None) -> ModuleType:
         from .namespace import namespace

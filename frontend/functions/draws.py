@@ -134,14 +134,19 @@ def as_key(key: Any, name: str) -> Node:
         return draw_key()
     if isinstance(key, Generator):
         return _drawn_of(key, name)
-    node = key.node if isinstance(key, Handle) else None
-    if node is None or node.type is not KEY:
+    refuse_others(key, name)
+    return key.node
+
+
+def refuse_others(key: Any, name: str) -> None:
+    """Refuse what is no key, and gives none: who leaves the key out names what comes behind it."""
+    is_key = isinstance(key, Handle) and key.node.type is KEY
+    if key is not None and not is_key and not isinstance(key, Generator):
         fail(
             ArgumentError, name, "the first argument is a key: two words of uint32", key,
             hint="make one with `bs.random.key(seed)`, name the other arguments, as in "
             "`shape=(2, 3)`, or leave the key out; `bs.vmap` takes many keys",
         )  # fmt: skip
-    return node
 
 
 def _drawn_of(generator: Generator, name: str) -> Node:
@@ -159,6 +164,7 @@ def _drawn_of(generator: Generator, name: str) -> Node:
 
 def draw(name: str, key: Any, shape: Any, dtype: Any, *parameters: Any, floats: Any = None) -> Draw:
     """The draw of floats that a user asked for; without a shape it has that of the parameters."""
+    refuse_others(key, name)  # before what stands where something else was meant to
     kind = float_dtype(name, dtype, parameters, floats or ir.FLOATS)
     wide = kind.accumulator.real
     nodes = [

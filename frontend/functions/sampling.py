@@ -28,7 +28,7 @@ from .common import (
     filled,
     number,
 )
-from .draws import Draw, as_key, draw, full_shape, words
+from .draws import Draw, as_key, draw, full_shape, refuse_others, words
 from .elementwise import abs, copysign, erf, exp, log, log1p, tan
 from .elementwise import sqrt as root
 from .logic import less, where
@@ -160,6 +160,7 @@ def randint(
 
     No number is more likely than another by more than a factor of 1 + n / 2⁶⁴.
     """
+    refuse_others(key, "randint")
     if maxval is None:
         minval, maxval = 0, minval
     kind = as_ir_dtype(dtype, ir.i64)

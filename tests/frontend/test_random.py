@@ -256,6 +256,8 @@ def in_jit() -> Any:
 
 WRONG: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: random.normal((2, 3)), bs.ArgumentError, "the first argument is a key"),
+    (lambda: random.normal(0.0, 1.0, (3,)), bs.ArgumentError, "the first argument is a key"),
+    (lambda: random.randint(0, 5), bs.ArgumentError, "the first argument is a key"),
     (lambda: random.normal(bs.zeros(2)), bs.ArgumentError, "the first argument is a key"),
     (lambda: random.normal(random.split(KEY)), bs.ArgumentError, "`bs.vmap` takes many keys"),
     (lambda: random.normal(KEY, (2,), bs.int32), bs.DTypeError, "consists of floats, not of int32"),
