@@ -18,11 +18,13 @@ from ..ir.errors import IRError
 from ..ir.func import Func, Module
 from ..ir.locations import UNKNOWN, Location
 from ..ir.payloads import Array as HostArray
+from ..ir.payloads import Number
 from ..runtime.device import Device, current_device, wait_for_all
 from ..runtime.steps import Plan
 from ..runtime.streams import INTERRUPTIBLE
 from ..targets.script import Donated
 from .cuts import cut
+from .elements import Element, sources_of
 from .errors import (
     DeadTensorError,
     DeviceError,
@@ -270,6 +272,29 @@ def number_of(node: Node) -> Any:
         buffer = buffer_of(node)
     try:
         return node.device.target.number(buffer)
+    except (IRError, Donated, MemoryError) as problem:
+        _refuse_reading(node, problem)
+
+
+def value_of(node: Node) -> Any:
+    """The only element of a node that is not computed: where it is one of something that is, or two
+    of these compared, nothing need be."""
+    with gathering():
+        known = sources_of(node)
+    if known is None:
+        force(node)
+        return number_of(node)
+    compare, sources = known
+    values = [each.value if isinstance(each, Number) else _read(each) for each in sources]
+    return compare(*values) if compare else values[0]
+
+
+def _read(element: Element) -> Any:
+    """An element of a computed node, as a Python number."""
+    node, place = element
+    assert node.device is not None
+    try:
+        return node.device.target.element(buffer_of(node), place)
     except (IRError, Donated, MemoryError) as problem:
         _refuse_reading(node, problem)
 

@@ -20,7 +20,7 @@ from ..ir import dtypes as ir
 from ..runtime.device import Device, current_device
 from .dtypes import OF_IR, DType
 from .errors import DTypeError, ShapeError, fail
-from .force import buffer_of, contents_of, force, number_of, wait_for
+from .force import buffer_of, contents_of, force, number_of, value_of, wait_for
 from .handle import Handle, wrap
 from .methods import Methods
 from .node import Leaf, Node, leaf
@@ -145,9 +145,9 @@ class Tensor(Methods, Handle):
                 ShapeError, asked, "the tensor has not one element", self,
                 hint="index it, or reduce it with `.sum()`, `.any()` or `.all()`",
             )  # fmt: skip
-        if node.buffer is None or node.trace is not None:
-            node = _computed(self, asked)
-        return number_of(node)
+        if node.trace is not None:
+            refuse_value(node, asked)
+        return value_of(node) if node.buffer is None else number_of(node)
 
     def __bool__(self) -> bool:
         return bool(self._one("bool"))

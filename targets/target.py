@@ -79,6 +79,10 @@ class Target(Protocol):
         """The only element of a buffer, as a Python number."""
         ...
 
+    def element(self, buffer: Any, place: int) -> Any:
+        """One of a buffer's elements, which are counted in row-major order."""
+        ...
+
     def memories(self, buffers: Sequence[Any]) -> Sequence[int]:
         """For each buffer a number that tells its memory from any other's, computed or not."""
         ...

@@ -68,6 +68,10 @@ class Cpu:
         """The only element, once it is computed."""
         return buffer.number()
 
+    def element(self, buffer: Arrays, place: int) -> Any:
+        """One of the elements, once they are computed."""
+        return buffer.array().item(place)
+
     def memories(self, buffers: Sequence[Arrays]) -> list[int]:
         """Where they begin."""
         plain = isinstance(buffers, tuple | list)

@@ -90,6 +90,10 @@ class Reference:
         """The only element."""
         return buffer.item()
 
+    def element(self, buffer: Array, place: int) -> Any:
+        """One of the elements."""
+        return buffer.item(place)
+
     def memories(self, buffers: Sequence[Array]) -> list[int]:
         """Each array has its own."""
         return [*map(id, buffers)]
