@@ -133,6 +133,8 @@ def _compute(nodes: Sequence[Node], device: Device, recompute: bool, apart: bool
     rest = [node for node in nodes if node.buffer is None]
     if rest:
         piece = make(rest, device, recompute)
+        if piece is None:
+            return
         if piece.step.func is not None and not piece.step.plan.passes:
             COMPILED.add(piece.step)
         _run_piece(piece, apart)
@@ -327,14 +329,22 @@ def _wait(
         raise out_of_memory(problem, "sync", type_, location) from None
 
 
-def moved(node: Node, device: Device) -> Any:
-    """The buffer of a node on a device; only what belongs to no device yet may be moved there."""
-    if node.buffer is None and node.device is None:
-        force(node)
-    if node.device is not device:
-        problem = f"the tensors are on different devices: {device}, {node.device}"
-        fail(DeviceError, "jit", problem, hint="move one with `.to(device)` first")
-    return buffer_of(node)
+def buffers_on(device: Device, nodes: Sequence[Node]) -> list[Any]:
+    """The buffers of nodes, all of one device; what belongs to none yet is computed there."""
+    found = [node.buffer for node in nodes if node.device is device and node.buffer is not None]
+    if len(found) == len(nodes):
+        return found
+    force(*[node for node in nodes if node.buffer is None and node.device is None])
+    refuse_elsewhere(device, nodes)
+    return [*map(buffer_of, nodes)]
+
+
+def refuse_elsewhere(device: Device, nodes: Sequence[Node]) -> None:
+    """Refuse what is on another device."""
+    for node in nodes:
+        if node.device is not device:
+            problem = f"the tensors are on different devices: {device}, {node.device}"
+            fail(DeviceError, "jit", problem, hint="move one with `.to(device)` first")
 
 
 def buffer_of(node: Node) -> Any:

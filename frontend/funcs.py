@@ -7,7 +7,7 @@ Never: a func that changes; what is kept is everybody's.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from ..ir.func import Func
 from ..ir.shared.cache import Weighed
@@ -21,7 +21,7 @@ def table_of_funcs(limit: int = 4096) -> Weighed[Any, Any]:
     return Weighed(limit, OPS_AT_MOST, _ops_in)
 
 
-def _ops_in(made: Any) -> int:
+def _ops_in(made: object) -> int:
     if isinstance(made, Func):
         return sum(1 for _ in made.walk())
-    return sum(map(_ops_in, made)) if isinstance(made, tuple) else 1  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    return sum(map(_ops_in, cast("tuple[object, ...]", made))) if isinstance(made, tuple) else 1

@@ -29,13 +29,13 @@ from .entry import Entry, Runner, Sizes
 from .errors import expect_functions
 from .explain import explain_traced
 from .explanation import Explanation, Lowered
-from .force import Pieces, force, moved
+from .force import Pieces, buffers_on, force, refuse_elsewhere
 from .function import Traced, call, trace
 from .handle import wrap
 from .hidden import hidden_nodes, hide
 from .leading import Opened
 from .node import Node
-from .openings import SIZES_AT_MOST, Openings
+from .openings import KINDS_AT_MOST, SIZES_AT_MOST, Openings
 from .quick import Quick
 from .stages import plan_stages
 from .surroundings import KEY_PARAMETER, current_surroundings, handed_on, unsurrounded, within
@@ -102,7 +102,7 @@ class Jitted:
         update_wrapper(self, function, updated=())
         self.function, self.roles, self._roles_of = function, roles(function), roles
         self.location = beginning(function)
-        self._entries: dict[Any, Entry] = {}
+        self._entries: Cache[Any, Entry] = Cache(KINDS_AT_MOST)
         self._openings: Openings[Entry] = Openings()
         self._is_plain = self.roles.dynamic is not None
         self._quick: Cache[Any, Route] = Cache(SIZES_AT_MOST)
@@ -110,6 +110,7 @@ class Jitted:
         self._seen = Quick(self.roles)
         self._surrounded: dict[bool, Jitted] = {}
         self._changing = Changing()
+        self._draws = False  # whether anything that is compiled draws random numbers
 
     def __get__(self, owner: Any, kind: Any = None) -> Any:
         """A compiled function may be a method, too."""
@@ -122,6 +123,8 @@ class Jitted:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if around() and collected() is not None:
             return self._within(args, kwargs)
+        if self._draws and current_trace() is not None:
+            return self._call(args, kwargs)
         for way in self._direct:
             made = way(args, kwargs)
             if made is not OTHER:
@@ -192,6 +195,8 @@ class Jitted:
         entry = self._known(given, args, kwargs)
         if isinstance(entry, Traced):
             return self._record(entry, given, args, kwargs)
+        if _draws_again(entry.traced):
+            return self._record(entry.traced, given, args, kwargs)
         narrow, device = entry.traced.narrow, device_of(given.nodes)
         given.refuse_too_wide(narrow)
         if entry.home not in (None, device):
@@ -201,7 +206,7 @@ class Jitted:
         sizes = given.sizes or None
         key, its_device, pieces = self._seen.kind(args, kwargs, learning=True)
         if key is None or narrow:  # who comes quickly does not look at what is narrow
-            on = [_buffers(given.nodes, device)], device
+            on = [buffers_on(device, given.nodes)], device
             return self._run(entry.runner(sizes), on, args, kwargs)
         run = self._learned(key, entry, sizes).run
         self._openings.learn(given, key)
@@ -213,7 +218,7 @@ class Jitted:
     ) -> Any:
         """The call where what the function takes from outside is: numbers and arrays go there."""
         if current_device() is home:
-            return _buffers(given.nodes, home)  # some are elsewhere, and so refused
+            refuse_elsewhere(home, given.nodes)
         with home:
             return self._taken_apart(args, kwargs)
 
@@ -227,23 +232,24 @@ class Jitted:
         if entry is None:
             self._changing.count(given, kind, self.function)
             made = self._entry(given, args, kwargs)
-            entry = made if isinstance(made, Traced) else self._entries.setdefault(kind, made)
+            entry = made if isinstance(made, Traced) else self._entries.put(kind, made)
         return entry
 
     def _entry(
         self, given: Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Entry | Traced:
-        """What is compiled for arguments of a new kind; if it reads what keeps a history, only what
-        was traced."""
+        """What is compiled for arguments of a new kind; if it reads what keeps a history, or draws
+        for what is being traced, only what was traced."""
         traced, opened = self._traced_open(given)
         sizes = given.open(opened) or {}
-        if _are_recorded(traced.captures):
+        if _are_recorded(traced.captures) or _draws_again(traced):
             return traced.at(sizes)
         entry = self._compiled(traced, given, self.roles.donated_nodes(given, args, kwargs))
         return self._openings.add(given, opened, sizes, entry) if sizes else entry
 
     def _compiled(self, traced: Traced, given: Arguments, donated: Sequence[int]) -> Entry:
         force(*traced.captures)
+        self._draws = self._draws or bool(traced.drawers)
         device = device_of([*traced.captures, *given.nodes])
         types, stages = traced.results, traced.stages
         are_tensors = len(traced.places) == traced.structure.count
@@ -253,7 +259,7 @@ class Jitted:
             plans = plan_stages(stages, device)
         return Entry(
             traced,
-            tuple([device.target.keep(each) for each in _buffers(traced.captures, device)]),
+            tuple([device.target.keep(each) for each in buffers_on(device, traced.captures)]),
             plans,
             types,
             kind_of(traced.structure, types, device) if are_tensors else None,
@@ -376,6 +382,11 @@ def _are_recorded(nodes: Sequence[Node]) -> bool:
     return any([node.trace is not None or node.tracked for node in nodes])
 
 
+def _draws_again(traced: Traced) -> bool:
+    """Whether it is for something that is being traced to draw, in each call of that."""
+    return bool(traced.drawers) and current_trace() is not None
+
+
 def _prepare(unseen: Unseen | None, current: Trace, arguments: list[Node]) -> None:
     """Let data decide sizes, and random numbers come from further arguments, made when needed."""
     if unseen is not None:
@@ -383,9 +394,3 @@ def _prepare(unseen: Unseen | None, current: Trace, arguments: list[Node]) -> No
         unseen.nodes += arguments
     hide(current)
     current.bounds = Bounds(current)
-
-
-def _buffers(nodes: Sequence[Node], device: Device) -> list[Any]:
-    """The buffers of computed nodes, all of one device."""
-    found = [node.buffer for node in nodes if node.device is device and node.buffer is not None]
-    return found if len(found) == len(nodes) else [moved(node, device) for node in nodes]

@@ -26,6 +26,8 @@ class Open(Protocol):
         ...
 
 
+KINDS_AT_MOST = 4096
+"""What is compiled is kept for so many kinds."""
 SIZES_AT_MOST = 4096
 """Of so many sizes is kept what was made for each."""
 Entry = TypeVar("Entry", bound=Open)
@@ -39,10 +41,10 @@ class Openings(Generic[Entry]):
     quick way has them."""
 
     def __init__(self) -> None:
-        self._entries: dict[Any, Entry] = {}
-        self._quick: dict[Kinds, Entry] = {}
+        self._entries: Cache[Any, Entry] = Cache(KINDS_AT_MOST)
+        self._quick: Cache[Kinds, Entry] = Cache(KINDS_AT_MOST)
         self._ways: dict[tuple[Opened, ...], None] = {}
-        self._at: Cache[Any, Entry] = Cache(SIZES_AT_MOST)
+        self._at: Cache[Any, tuple[Entry, Entry]] = Cache(SIZES_AT_MOST)
 
     def add(
         self, given: Arguments, opened: Sequence[Opened], sizes: Mapping[Symbol, int], entry: Entry
@@ -52,7 +54,7 @@ class Openings(Generic[Entry]):
         given.close()
         given.open(opened)
         self._ways[tuple(opened)] = None
-        return self._sized(self._entries.setdefault(given.kind, entry), sizes)
+        return self._sized(self._entries.put(given.kind, entry), sizes)
 
     def find(self, given: Arguments) -> Entry | None:
         """What was compiled for such arguments, at their sizes."""
@@ -74,7 +76,7 @@ class Openings(Generic[Entry]):
                 entry = self._entries.get(given.kind)
                 given.close()
                 if entry is not None:
-                    self._quick[known[0]] = entry
+                    self._quick.put(known[0], entry)
 
     def find_quick(self, kinds: Kinds) -> Entry | None:
         """What was compiled for arguments of these kinds, which were learned, at their sizes."""
@@ -91,8 +93,8 @@ class Openings(Generic[Entry]):
         found = self._at.get(key)
         if found is None:
             made = entry.at({symbol.name: size for symbol, size in numbers.items()})
-            found = self._at.put(key, made)
-        return found
+            found = self._at.put(key, (entry, made))  # which keeps the number of the entry its own
+        return found[1]
 
 
 def _types_of(kind: Any) -> tuple[Any, ...]:

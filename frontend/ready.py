@@ -78,10 +78,13 @@ def find(recording: Recording, device: Device, recompute: bool) -> Piece | None:
     return None if step is None else _whole(recording, step)
 
 
-def make(nodes: Sequence[Node], device: Device, recompute: bool) -> Piece:
-    """The recording that computes nodes, compiled as one step."""
+def make(nodes: Sequence[Node], device: Device, recompute: bool) -> Piece | None:
+    """The recording that computes nodes, compiled as one step; None if another thread has computed
+    all of them."""
     with gathering():
-        recording = gather(nodes)
+        recording = gather([node for node in nodes if node.buffer is None])
+        if not recording.nodes:
+            return None
         known = find(recording, device, recompute)
         if known is not None:
             return known

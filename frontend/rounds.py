@@ -16,7 +16,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, islice
+from math import ceil
 from typing import NamedTuple
 
 from ..ir.locations import Location
@@ -63,8 +64,9 @@ def rounds(recording: Recording, device: Device) -> deque[list[Node]]:
     handed_on = _handed_on(lasting, weights)
     loop = _loop([(node.cls, node.location) for node in nodes])
     if loop is not None:
-        turn = sum(ops[loop.begin : loop.begin + loop.turn])  # none, if all are parts of one result
-        cuts = _cuts(loop, -(-ROUND // max(turn, 1)), handed_on, len(nodes))
+        ops_a_turn = sum(ops[loop.begin : loop.begin + loop.turn])
+        turns = ceil(ROUND / max(ops_a_turn, 1))  # none are in parts of one result
+        cuts = _cuts(loop, turns, handed_on, len(nodes))
     else:
         cuts = _uneven_cuts([node.location for node in nodes], handed_on)
     found = deque[list[Node]]()
@@ -79,7 +81,7 @@ def _loop(lines: Sequence[object]) -> _Loop | None:
     """The loop that most lines are of, if they are: one of its turns is around three quarters."""
     middle = 3 * len(lines) // 4
     before = (at for at in range(middle - 1, -1, -1) if lines[at] == lines[middle])
-    for at, _ in zip(before, range(CANDIDATES), strict=False):
+    for at in islice(before, CANDIDATES):
         turn = middle - at
         if lines[at:middle] != lines[max(at - turn, 0) : at]:
             continue

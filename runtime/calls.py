@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import accumulate, compress
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..targets.script import Form, NoMemory
-from .arrays import Arrays, forbid_writing
+from .arrays import Arrays, bytes_of, forbid_writing
 from .held import Dealer
 from .native import Outcome, address_of, core, owned
 from .streams import INTERRUPTIBLE, Streams
@@ -34,19 +34,12 @@ _TURN = Lock()
 """Of who ends them."""
 
 
-class Fresh(NamedTuple):
-    """A result: its form, and how many bytes of memory it may be the first to have."""
-
-    form: Form
-    bytes: int
-
-
 class Call:
     """Called with arrays, in pieces: the arrays that a program makes of them."""
 
     __slots__ = ("__weakref__", "_dealers", "_program", "_results")
 
-    def __init__(self, streams: Streams, record: Any, results: Sequence[Fresh], held: Any) -> None:
+    def __init__(self, streams: Streams, record: Any, results: Sequence[Form], held: Any) -> None:
         end_programs()
         self._program, self._results = _Program(streams, record, held), results
         self._dealers: dict[tuple[int, ...], Dealer] = {}
@@ -83,14 +76,11 @@ class _Program:
             raise MemoryError("there is no memory for a program")
         self.record, self.streams = record, streams
 
-    def dealer(self, counts: tuple[int, ...], results: Sequence[Fresh]) -> Dealer:
+    def dealer(self, counts: tuple[int, ...], results: Sequence[Form]) -> Dealer:
         """What deals the results, so many to each in turn."""
         ends = zip(counts, accumulate(counts), strict=True)
         parts = [results[end - count : end] for count, end in ends]
-        told = [
-            (tuple([each.form for each in part]), sum([each.bytes for each in part]))
-            for part in parts
-        ]
+        told = [(tuple(part), bytes_of(part)) for part in parts]
         replaces = self.record.replaced_count > 0
         address = address_of(self.native)
         return Dealer(address, replaces, self.streams, self.insist, Arrays, told)

@@ -43,7 +43,9 @@ class Device:
         return self
 
     def __exit__(self, *error: object) -> None:
-        _CHOSEN.set(_CHOSEN.get()[:-1])
+        chosen = _CHOSEN.get()
+        last = max(at for at, each in enumerate(chosen) if each is self)  # others may still be on
+        _CHOSEN.set((*chosen[:last], *chosen[last + 1 :]))
 
     def __reduce__(self) -> tuple[object, tuple[str]]:
         return device_named, (str(self),)

@@ -1,7 +1,8 @@
 """The native core's own types of Python.
 
 In: the installed library. Out: `Held`, from which comes what holds arrays, and `Dealer`, which is a
-program that is called; what a call of these does has no code of Python.
+program that is called. A call of these has no code of Python, but for the first one of a thread,
+and for what the core does not take.
 Never: a core that knows Python's objects anywhere else.
 """
 
@@ -17,8 +18,8 @@ from .native import library_path
 if TYPE_CHECKING:
 
     class Held:
-        """Arrays of the core, of these forms, which lie at this address; whoever makes one hands
-        them over. So many bytes are likely to be had back from them."""
+        """Arrays of the core, of these forms and so many bytes, which lie at this address; whoever
+        makes one hands them over."""
 
         address: int
         forms: tuple[Form, ...]
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
         def __new__(cls, address: int, forms: tuple[Form, ...], bytes: int) -> Self: ...
 
         def there(self) -> int:
-            """Where the first array begins, which nobody may write to from now on; 0 if it is still
-            to be computed."""
+            """Where the first array begins, which nobody may write to from now on; 0 if it is not
+            there: still to be computed, failed, or given away."""
             ...
 
         def number(self) -> Any:

@@ -50,7 +50,7 @@ Python had a part in it and raised an error."""
 
 
 class Core(Protocol):
-    """The functions of brimstone.h; a `char *` arrives as a cffi pointer."""
+    """The functions of brimstone.h that Python calls by cffi; a `char *` arrives as its pointer."""
 
     def brimstone_version(self) -> FFI.CData: ...
 

@@ -29,6 +29,8 @@ SHARE = 16
 TIMES = 8
 """A step that comes once more than this is compiled: to look through it and to run it op by op has
 taken a part of the time that a compiler takes."""
+LINES = 4096
+"""So many are known."""
 LITTLE = 1 << 16
 """So many elements each op may read and make, on average: numpy takes a tenth of a millisecond, and
 a compiler one."""
@@ -59,7 +61,7 @@ class Passing:
 
     def __init__(self) -> None:
         self.wanted = os.environ.get("BRIMSTONE_INTERPRET") != "0"
-        self._rows: dict[Location, _Row] = {}
+        self._rows: dict[Location, _Row] = {}  # the line that came last is last
         self._times: Cache[int, Iterator[int]] = Cache(4096)
 
     def passes(self, func: Func, key: Hashable, reading: Reading) -> bool:
@@ -68,8 +70,9 @@ class Passing:
         row = self._rows.get(reading.line, _Row())
         if reading.first - row.last > SHARE * len(ops):
             row = _Row()
-        if len(self._rows) >= self._times.limit:
-            self._rows.clear()
+        self._rows.pop(reading.line, None)
+        while len(self._rows) >= LINES:
+            self._rows.pop(next(iter(self._rows)), None)
         self._rows[reading.line] = _Row(row.steps + 1, row.ops + len(ops), reading.last)
         if not self.wanted or row.steps < STEPS or row.ops < OPS or not _are_little(ops):
             return False

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..targets.script import About, Failure, Form, Plan, Said
 from ..targets.tape import Tape, plain
-from .calls import Call, Fresh
+from .calls import Call
 from .native import Outcome, core, ffi
 from .records import plan_words
 from .scripts import known
@@ -24,9 +24,9 @@ class Pattern:
     the shapes of results, and what there is to say of actions."""
 
     def __init__(self, streams: Streams, plan: Plan, tape: Tape) -> None:
-        words, new = plan_words(plan), plan.inputs + len(plan.made)
+        words = plan_words(plan)
         self._streams, self._code = streams, plan.held
-        self._results = [(*_kind_of(each.form), each.address <= new) for each in plan.results]
+        self._results = [_kind_of(each.form) for each in plan.results]
         self._shapes = words.rows([each.form.shape for each in plan.results])
         about = plan.script.about
         numbers = list[int]() if about is None else [*about.numbers]
@@ -54,16 +54,14 @@ class Pattern:
         told = about and _Told(about, memory, self._told, self._count - self._told)
         held = memory, known(memory, told), self._code
         record: Any = ffi.cast("brimstone_plan *", memory)
-        return Call(self._streams, record, self._fresh(memory), held)
+        return Call(self._streams, record, self._forms(memory), held)
 
-    def _fresh(self, memory: Any) -> list[Fresh]:
-        """The results, as the words say it. One in the place of what was given is likely to be
-        given away in turn, as the state of a training is: then nothing is there to drop."""
+    def _forms(self, memory: Any) -> list[Form]:
+        """Those of the results, as the words say it."""
         sizes = _numbers(memory + self._shapes, self._told - self._shapes)
-        made, begin = list[Fresh](), 0
-        for rank, storage, is_new in self._results:
-            form = Form(tuple(sizes[begin : begin + rank]), storage)
-            made.append(Fresh(form, form.size if is_new else 0))
+        made, begin = list[Form](), 0
+        for rank, storage in self._results:
+            made.append(Form(tuple(sizes[begin : begin + rank]), storage))
             begin += rank
         return made
 

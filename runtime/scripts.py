@@ -65,7 +65,7 @@ def error_of(failure: Any) -> Exception:
         return ExecutionError(f"step.host: a function failed, before the latest {_KNOWN} errors")
     if failure.place < 0:
         return MemoryError("there was no memory")
-    return ExecutionError(f"tensor.gather: index {failure.index} names no place")
+    return ExecutionError(f"an index, {failure.index}, names no place")
 
 
 class _Raised:

@@ -1,8 +1,8 @@
 """Compiled steps: funcs of the tensor floor made ready to run, each text of them once.
 
-Comes in: a func with plain sizes, and a device. Goes out: a `Plan`: the compiled step, which knows
-no size, and the sizes and numbers with which this func runs it. A step that is to be told of by its
-lines is shared by funcs from the same lines.
+Comes in: a func, whose sizes may be symbolic, and a device. Goes out: a `Plan`: the compiled step,
+which knows no size, and the sizes and numbers with which this func runs it. A step that is to be
+told of by its lines is shared by funcs from the same lines.
 Never: a tensor of the frontend.
 """
 

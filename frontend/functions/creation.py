@@ -22,6 +22,7 @@ from ..dtypes import DEFAULTS, OF_IR, as_dtype
 from ..errors import ArgumentError, DeviceError, DTypeError, ShapeError, fail
 from ..foreign import host_array_of
 from ..handle import Handle, wrap
+from ..narrow import narrowed
 from ..node import Node, constant, leaf, record
 from ..trace import apart
 from .common import (
@@ -96,7 +97,7 @@ def _converted(obj: Handle, dtype: Any, device: Device | None, copy: bool | None
         from ..tensor import host_array
 
         node = upload(host_array(obj, "asarray"), device, "asarray")
-    return wrap(apart(node if dtype is None else cast_node(node, dtype)))
+    return wrap(apart(node if dtype is None else cast_node(narrowed(node, dtype), dtype)))
 
 
 def _host(obj: Any, dtype: ir.DType | None, others: list[Any]) -> Any:
@@ -171,7 +172,8 @@ def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) 
     sizes = as_shape(shape, "full")
     if isinstance(fill_value, Handle):
         node = fill_value.node
-        node = cast_node(node, as_ir_dtype(dtype, node.type.dtype))
+        kind = as_ir_dtype(dtype, node.type.dtype)
+        node = cast_node(narrowed(node, kind), kind)
         return _made(broadcast_node(node, sizes), device, "full")
     if fill_value.__class__ not in NUMBER_TYPES:
         return full(shape, wrap(as_node(fill_value, "full")), dtype=dtype, device=device)

@@ -17,7 +17,7 @@ from ..errors import DTypeError, fail
 from ..handle import wrap
 from ..node import Node, record
 from ..unseen import looked_at
-from .common import as_node, broadcast_all, cast_node, common_dtype, filled, promote, size_node
+from .common import as_node, broadcast_all, cast_node, filled, promote, size_node, to_common_dtype
 from .elementwise import binary
 from .manipulation import part
 
@@ -177,20 +177,8 @@ def where(condition: Any, x: Any, y: Any, /) -> Tensor:
             DTypeError, "where", "the condition is boolean", condition,
             hint="compare first, for instance `x != 0`",
         )  # fmt: skip
-    dtype = common_dtype("where", x, y)
-    values = [cast_node(node, dtype) for node in _as_dtype(dtype, x, y)]
+    values = to_common_dtype("where", x, y)
     return wrap(record(ops.Select, tuple(broadcast_all("where", [chosen, *values]))))
-
-
-def _as_dtype(dtype: ir.DType, *values: Any) -> list[Node]:
-    from .common import NUMBER_TYPES, number
-
-    return [
-        number(value, dtype, "where")
-        if value.__class__ in NUMBER_TYPES
-        else as_node(value, "where")
-        for value in values
-    ]
 
 
 def isclose(

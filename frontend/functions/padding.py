@@ -14,11 +14,13 @@ import numpy as np
 from ...ir import dtypes as ir
 from ...ir import tensor as ops
 from ..errors import ArgumentError, ShapeError, fail
-from ..handle import wrap
+from ..handle import Handle, wrap
+from ..narrow import narrowed
 from ..node import Node, record
 from ..unseen import looked_at
-from .common import as_axis, as_integer, as_node, filled, not_negative, number
+from .common import as_axis, as_integer, as_node, cast_node, filled, not_negative, number
 from .indexing import getitem
+from .logic import where
 from .manipulation import moveaxis, part
 
 if TYPE_CHECKING:
@@ -72,6 +74,11 @@ def _width(value: Any) -> int:
 
 def _constant(node: Node, pairs: Widths, value: Any) -> Node:
     """Elements of one number added; negative widths take elements away."""
+    if isinstance(value, Handle):
+        dtype = node.type.dtype
+        inside = _constant(filled(True, node.type.shape, ir.boolean), pairs, False)
+        added = cast_node(narrowed(value.node, dtype), dtype)
+        return where(wrap(inside), wrap(_constant(node, pairs, 0)), wrap(added)).node
     for axis, (before, after) in enumerate(pairs):
         if before < 0 or after < 0:
             first = max(-before, 0)

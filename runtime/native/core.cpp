@@ -116,6 +116,7 @@ int64_t brimstone_run(brimstone_threads *threads, const brimstone_script *script
     const brimstone::Visit visit;
     const auto end = brimstone::Clock::now() + brimstone::LOOKS_EVERY;
     const auto always = [](const void *) { return true; };
+    const brimstone::Turn turn(threads->pool);
     return brimstone::run(threads->pool, *script, addresses, slots, begin, end, always, nullptr,
                           *failure);
 }

@@ -57,7 +57,7 @@ class Crew {
 
     unsigned forks() const noexcept { return forks_; }  // how many before its process
     void start(int workers) noexcept;
-    // By somebody who is the only one that calls.
+    // By somebody who is the only one that has a turn.
     void make_way() noexcept;
     // Whether it was done: with as many jobs under way as there are places for, nothing happens.
     bool run(int64_t chunks, Chunk work, void *context) noexcept;

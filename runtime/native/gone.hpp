@@ -2,8 +2,8 @@
 //
 // Comes in: arrays, from threads that are not to be kept by dropping them. Goes out: the same, for
 // whoever comes next and has the time.
-// Never: more than some megabyte of them, as their owners count: what lies in the place of a
-// donated array counts as nothing, for it is mostly donated itself.
+// Never: more than some megabyte of them, as their owners count: those that have been given away
+// count as nothing.
 #pragma once
 
 #include <cstdint>

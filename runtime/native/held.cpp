@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "array.hpp"
 #include "gone.hpp"
 
 namespace brimstone {
@@ -22,9 +23,12 @@ void drop_all(brimstone_arrays *more) noexcept {
     if (more) brimstone_leave(more);
 }
 
+// What others lie in the place of has no memory of its own, as the last state of a training.
 void drop(const Held &held) noexcept {
     if (held.forms) Py_DecRef(held.forms);
-    if (held.arrays && !leave_to_next(held.arrays, held.bytes)) drop_all(held.arrays);
+    if (!held.arrays) return;
+    const bool are_taken = held.arrays->are_taken.load(std::memory_order_acquire);
+    if (!leave_to_next(held.arrays, are_taken ? 0 : held.bytes)) drop_all(held.arrays);
 }
 
 // Held(address, forms, bytes)
@@ -91,7 +95,7 @@ PyObject *drop_gone(PyObject *, PyObject *) noexcept {
 }
 
 PyMethodDef methods[] = {
-    {"there", there, TAKES_NOTHING, "Where the first array begins; 0 until it is computed."},
+    {"there", there, TAKES_NOTHING, "Where the first array begins; 0 if it is not there."},
     {"number", number, TAKES_NOTHING, "The only element of one that is alone, once computed."},
     {"drop_gone", drop_gone, TAKES_NOTHING | IS_STATIC, "Drop what nobody has any more."},
     {},

@@ -15,8 +15,8 @@ namespace brimstone {
 
 // The type, new; a null pointer if Python has raised an error.
 PyObject *new_held_type() noexcept;
-// An object of a type that is derived from it, which holds arrays from now on; so many bytes are
-// likely to be had back from them. If there is no memory they are dropped.
+// An object of a type that is derived from it, which holds arrays of so many bytes from now on. If
+// there is no memory they are dropped.
 PyObject *hold_in(PyObject *type, brimstone_arrays *arrays, PyObject *forms,
                   int64_t bytes) noexcept;
 brimstone_arrays *arrays_in(PyObject *object) noexcept;

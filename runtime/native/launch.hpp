@@ -1,7 +1,8 @@
 // Launches of kernels, shared out to the threads of a pool if there is one.
 //
 // Comes in: launches, each cut into chunks of its grid, and their slots. Goes out: whether all
-// programs have run; some have not where there was no memory for what kernels use while they run.
+// programs have run; some have not where there was no memory for what kernels use while they run,
+// and, which it does not say, once all are stopped.
 // Never: such memory that two threads use at once.
 #pragma once
 

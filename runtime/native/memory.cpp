@@ -16,8 +16,8 @@ namespace {
 
 constexpr size_t ALIGNMENT = 64;
 constexpr size_t HUGE_PAGE = size_t{2} << 20;
-// Large blocks begin at one of so many places, so far from each other, in turn. Cores have level-2
-// caches whose sets recur after 64 or 128 KiB.
+// Large blocks begin at one of so many places, so far from each other, or a page, in turn. Cores
+// have level-2 caches whose sets recur after 64 or 128 KiB.
 constexpr size_t PLACES = 8, PLACE = size_t{16} << 10, STRIDE = 5;
 constexpr size_t LARGEST = SIZE_MAX / 4;
 // One part in so many of what is left is taken without another look.
@@ -42,7 +42,8 @@ size_t shelf_of(size_t size) {
 // large arrays would fall into one set of a cache, which has 8 or 16 lines, if all began at once.
 size_t stagger() noexcept {
     static std::atomic<size_t> blocks = 0;
-    return blocks.fetch_add(1, std::memory_order_relaxed) * STRIDE % PLACES * PLACE;
+    static const size_t place = std::max(PLACE, static_cast<size_t>(sysconf(_SC_PAGESIZE)));
+    return blocks.fetch_add(1, std::memory_order_relaxed) * STRIDE % PLACES * place;
 }
 
 // Where the huge page begins in which an address is.
@@ -144,7 +145,9 @@ bool Blocks::take(std::span<Block> blocks) noexcept {
     count_in_use(found);
     for (Block &block : blocks) {
         if (!block.start) block.start = take(block.bytes);
-        if (!block.start) return give(blocks), false;
+        if (block.start) continue;
+        give(blocks);
+        return false;
     }
     return true;
 }
@@ -167,7 +170,7 @@ void Blocks::give(std::span<const Block> blocks) noexcept {
             Kept *kept = new (block.start) Kept{nullptr, size};
             given += size;
             if (size > keep_at_most_) {
-                unwanted = new (kept) Kept{unwanted, size};
+                kept->below = std::exchange(unwanted, kept);
                 continue;
             }
             lay(kept, *shelf);

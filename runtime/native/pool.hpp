@@ -47,4 +47,16 @@ class Pool {
     std::atomic<Crew *> crew_ = nullptr;
 };
 
+// What somebody does who has one job after the other.
+class Turn {
+  public:
+    explicit Turn(Pool &pool) noexcept : pool_(pool) { pool_.enter(); }
+    ~Turn() { pool_.leave(); }
+    Turn(const Turn &) = delete;
+    Turn &operator=(const Turn &) = delete;
+
+  private:
+    Pool &pool_;
+};
+
 }  // namespace brimstone

@@ -90,19 +90,20 @@ bool Task::run(Pool &pool, Stream &stream, Time end) noexcept {
             const auto &[task, of] = *static_cast<const Asked *>(context);
             return of->wants(*task);
         };
-        pool.enter();
-        position = brimstone::run(pool, plan.script, addresses.data(), slots.data(), position, end,
-                                  wanted, &about, failure_);
-        pool.leave();
-        if (position < 0) {
+        {
+            const Turn turn(pool);
+            position_ = brimstone::run(pool, plan.script, addresses.data(), slots.data(), position_,
+                                      end, wanted, &about, failure_);
+        }
+        if (position_ < 0) {
             failed_ = true;
         } else if (stopping() && plan.replaced_count > 0) {
             failed_ = true;  // an action may be half done, and what it is given is gone
-            failure_ = {plan.script.number, position, BRIMSTONE_ENDED, 0};
+            failure_ = {plan.script.number, position_, BRIMSTONE_ENDED, 0};
         } else if (stopping()) {
-            position = 0;  // an action may be half done
+            position_ = 0;  // an action may be half done
             return false;
-        } else if (position < plan.script.action_count) {
+        } else if (position_ < plan.script.action_count) {
             return false;
         }
     }
@@ -159,7 +160,7 @@ bool Task::inputs_are_ready(Stream &stream, Time end) noexcept {
 void Task::begin() noexcept {
     begun_ = true;
     if (failed_) return;
-    for (const Copy &copy : copies) std::memcpy(copy.to->address, copy.from, copy.to->bytes);
+    for (const Copy &copy : copies_) std::memcpy(copy.to->address, copy.from, copy.to->bytes);
     const brimstone_plan &plan = program.plan();
     for (const brimstone_number &number : std::span(plan.numbers, size(plan.number_count))) {
         const void *from = reinterpret_cast<const void *>(addresses[size(number.address)]);
@@ -291,17 +292,17 @@ brimstone_arrays *Program::new_results(Stream *stream) const noexcept {
 // given.
 bool Program::make_and_take(Task &task, Pieces pieces, Stream *stream, bool given_away) {
     const size_t count = size(plan_.made_count);
-    task.made.assign(count + size(plan_.replaced_count), nullptr);
-    task.are_results.assign(task.made.size(), false);
-    task.copies.reserve(size(plan_.replaced_count));
-    const std::span made = std::span(task.made).first(count);
+    task.made_.assign(count + size(plan_.replaced_count), nullptr);
+    task.are_results_.assign(task.made_.size(), false);
+    task.copies_.reserve(size(plan_.replaced_count));
+    const std::span made = std::span(task.made_).first(count);
     if (!make({plan_.made, count}, stream, made, SEEN)) return false;
     std::ranges::transform(made, task.made_addresses().begin(), [](const Array *array) {
         return reinterpret_cast<uint64_t>(array->address);
     });
     if (!replace(task, pieces, stream, given_away)) {
         untake_all(task, pieces);
-        drop(task.made, SEEN);
+        drop(task.made_, SEEN);
         return false;
     }
     return take_results(task, pieces, stream);
@@ -313,7 +314,7 @@ bool Program::replace(Task &task, Pieces pieces, Stream *stream, bool given_away
     Records records(size(plan_.replaced_count));
     for (int64_t i = 0; i < plan_.replaced_count; ++i) {
         const size_t number = size(plan_.replaced[i]);
-        Array *&made = task.made[size(plan_.made_count + i)];
+        Array *&made = task.made_[size(plan_.made_count + i)];
         const auto [old, piece] = given(pieces, number);
         const auto bytes = static_cast<int64_t>(old->bytes);
         if (given_away && can_be_taken(*old, stream)) {
@@ -326,7 +327,7 @@ bool Program::replace(Task &task, Pieces pieces, Stream *stream, bool given_away
             piece->are_taken.store(true, std::memory_order_release);
         } else {
             if (!make({&bytes, 1}, stream, {&made, 1}, SEEN)) return false;
-            task.copies.push_back({made, old->address});
+            task.copies_.push_back({made, old->address});
         }
         task.addresses[1 + number] = reinterpret_cast<uint64_t>(made->address);
     }
@@ -336,7 +337,7 @@ bool Program::replace(Task &task, Pieces pieces, Stream *stream, bool given_away
 // What the program was to replace is what it was: who gave it away keeps it.
 void Program::untake_all(Task &task, Pieces pieces) noexcept {
     for (int64_t i = 0; i < plan_.replaced_count; ++i) {
-        const Array *made = task.made[size(plan_.made_count + i)];
+        const Array *made = task.made_[size(plan_.made_count + i)];
         if (!made || !made->base) continue;
         const auto [old, piece] = given(pieces, size(plan_.replaced[i]));
         untake(*old);
@@ -354,8 +355,8 @@ bool Program::take_results(Task &task, Pieces pieces, Stream *stream) noexcept {
         if (enough) task.results->put(size(i), array);
     }
     if (!enough) untake_all(task, pieces);
-    for (size_t i = 0; i < task.are_results.size(); ++i)
-        if (!task.are_results[i]) drop({&task.made[i], 1}, SEEN);
+    for (size_t i = 0; i < task.are_results_.size(); ++i)
+        if (!task.are_results_[i]) drop({&task.made_[i], 1}, SEEN);
     if (!enough) drop(std::exchange(task.results, nullptr));
     return enough;
 }
@@ -364,11 +365,11 @@ Array *Program::result(Task &task, Pieces pieces, const brimstone_result &result
                        Stream *stream) noexcept {
     const int64_t number = result.address - 1 - plan_.input_count;
     Array *array =
-        number < 0 ? given(pieces, size(result.address - 1)).first : task.made[size(number)];
+        number < 0 ? given(pieces, size(result.address - 1)).first : task.made_[size(number)];
     if (!result.whole) return part_of(*array, result.offset, size(result.bytes), stream, SEEN);
     if (number < 0) task.results->stream = nullptr;
-    if (number < 0 || task.are_results[size(number)]) return hold(array, SEEN);
-    task.are_results[size(number)] = true;
+    if (number < 0 || task.are_results_[size(number)]) return hold(array, SEEN);
+    task.are_results_[size(number)] = true;
     return array;
 }
 
@@ -380,9 +381,9 @@ void Program::end(Task &task) noexcept {
 
 void Program::put_back(Task &task) noexcept {
     task.pieces.clear();
-    task.copies.clear();
+    task.copies_.clear();
     task.results = nullptr;
-    task.position = 0;
+    task.position_ = 0;
     task.begun_ = task.failed_ = false;
     task.failure_ = {};
     const std::lock_guard lock(tasks_guard);

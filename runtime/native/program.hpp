@@ -52,10 +52,10 @@ struct Task {
         const void *from;
     };
 
-    std::vector<Array *> made;      // at the end those that replace what the task is given
-    std::vector<char> are_results;  // which of these are
-    std::vector<Copy> copies;       // of what is replaced, and somebody else may still read
-    int64_t position = 0;           // of the next action
+    std::vector<Array *> made_;      // at the end those that replace what the task is given
+    std::vector<char> are_results_;  // which of these are
+    std::vector<Copy> copies_;       // of what is replaced, and somebody else may still read
+    int64_t position_ = 0;           // of the next action
     bool begun_ = false, failed_ = false;
     Failure failure_ = {};
     friend class Program;

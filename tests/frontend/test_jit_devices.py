@@ -47,3 +47,17 @@ def test_a_tensor_of_another_device_is_refused(outside: bs.Tensor) -> None:
     for _ in range(2):
         with pytest.raises(bs.DeviceError, match="different devices"):
             told(plus, elsewhere)
+
+
+def test_a_context_ends_itself_whatever_others_have_begun() -> None:
+    def inside() -> Any:
+        with bs.device("cpu"):
+            yield
+
+    one = inside()
+    with bs.device("reference"):
+        next(one)
+        with bs.device("reference"):
+            one.close()
+            assert str(bs.ones(2).device) == "reference"
+        assert str(bs.ones(2).device) == "reference"

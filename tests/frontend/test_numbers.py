@@ -2,6 +2,8 @@
 
 import math
 import operator
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -83,3 +85,22 @@ def test_an_integer_that_is_an_argument_is_not_cut_off() -> None:
     assert less(x, 50).tolist() == [True, False]
     assert less(bs.asarray([1, 500]), 300).tolist() == [True, False]
     assert less(bs.asarray([1.0, 500.0]), 300).tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda x, k: bs.where(x < 0, x, k),
+        lambda x, k: bs.full((2,), k, dtype=bs.int8),
+        bs.full_like,
+        lambda x, k: bs.asarray(k, dtype=bs.int8),
+        lambda x, k: bs.pad(x, (1, 1), value=k),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_each_way_to_use_it(use: Callable[..., Any]) -> None:
+    x, compiled = bs.asarray([1, -2], dtype=bs.int8), bs.jit(use)
+    for _ in range(3):
+        np.testing.assert_array_equal(compiled(x, 3).numpy(), use(x, 3).numpy())
+        for run in (use, compiled):
+            with pytest.raises(bs.DTypeError, match=r"300 (is not a value|out of bounds)"):
+                run(x, 300)

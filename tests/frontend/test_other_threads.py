@@ -1,5 +1,6 @@
 """Tables that all threads share, and that another one adds to while this one looks through them."""
 
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -61,3 +62,22 @@ def test_what_another_thread_has_computed_meanwhile_is_there(
 
     monkeypatch.setattr(force, "_compute", too_late)
     assert y.tolist() == [2, 2, 2]
+
+
+def test_what_another_thread_computes_and_gives_away_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Between the look for what is compiled and the making of a step of one's own."""
+    give_away = bs.jit(lambda x: x + 1, donate=0)
+
+    def late(*given: Any) -> Any:
+        monkeypatch.setattr(force, "make", make)
+        other = Thread(target=lambda: give_away(x))
+        other.start()
+        other.join()
+        return make(*given)
+
+    make, x = force.make, bs.arange(40) * 3 - bs.ones((40,))
+    monkeypatch.setattr(force, "make", late)
+    with pytest.raises(bs.DeadTensorError, match="donated"):
+        x.numpy()

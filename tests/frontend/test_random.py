@@ -306,3 +306,17 @@ def test_the_first_sample_of_a_compiled_function_may_be_drawn_inside_a_region(re
     }
     made = bs.jit(regions[region])
     assert len({*made().tolist(), *made().tolist()}) == 4
+
+
+def test_a_compiled_function_draws_for_what_is_traced_around_it() -> None:
+    """Whether it is known already, and whatever it is given, each call of what is around draws."""
+    draw = bs.jit(lambda: bs.random.normal(shape=()))
+    more = bs.jit(lambda x: x + bs.random.normal(shape=()))
+    for _ in range(3):
+        x = bs.zeros(4).sync()
+        around = bs.jit(lambda x: x + draw() + more(bs.zeros(())))
+        assert len({each for _ in range(3) for each in around(x).tolist()}) == 3
+        assert len({*bs.scan(lambda c, e: (c, e + draw()), bs.zeros(()), x)[1].tolist()}) == 4
+        assert len({*bs.vmap(lambda e: e + draw())(x).tolist()}) == 4
+        for _ in range(20):  # until it goes the direct way
+            bs.sync(draw(), more(bs.zeros(()).sync()))
