@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from ...ir import tensor
 from ...ir.builder import Builder
+from ...ir.dtypes import INEXACT
 from ...ir.func import Yield
 from ...ir.tensor.base import Values
 from ...ir.tensor.batching import merged, parted
 from ...ir.tensor.rules import with_axis
 from ...ir.types import Tensor
 from ...ir.values import AnyValue, Block, Op
+from ..reads import captured
 from .flow import everything
 from .masks import Mask, both, chosen
 
@@ -34,8 +36,9 @@ def cond(batcher: "Batcher", op: tensor.Cond, builder: Builder) -> Values:
         return builder.emit_all(tensor.Cond, predicate, arguments, *regions)
     made: list[Values] = []
     for region, wanted in ((op.on_true, True), (op.on_false, False)):
-        with batcher.masked(Mask(predicate, wanted, batcher.mask)):
-            batcher.inline(region, arguments, builder)
+        mask = Mask(predicate, wanted, None)
+        with batcher.masked(mask.within(batcher.mask)):
+            _inline_apart(batcher, region, arguments, builder, mask.active(builder))
         yielded = region.terminator.operands
         made.append(tuple([batcher.in_lanes(value, builder) for value in yielded]))
     return tuple([chosen(builder, predicate, *pair) for pair in zip(*made, strict=True)])
@@ -77,7 +80,7 @@ def _while_any(batcher: "Batcher", op: tensor.While, builder: Builder, carries: 
     body = builder.nest(types)
     active, *before = body.block.arguments
     with batcher.masked(Mask(active, True, None)):
-        batcher.inline(op.body, tuple(before), body)
+        _inline_apart(batcher, op.body, tuple(before), body, active)
         after = [batcher.in_lanes(value, body) for value in op.body.terminator.operands]
     body.location = op.body.terminator.location
     pairs = zip(after, before, strict=True)
@@ -85,6 +88,29 @@ def _while_any(batcher: "Batcher", op: tensor.While, builder: Builder, carries: 
     still = _goes_on(batcher, op, body, kept, active)
     body.emit_all(Yield, [still, *kept])
     return builder.emit_all(tensor.While, (going, *carries), condition.block, body.block)[1:]
+
+
+def _inline_apart(
+    batcher: "Batcher", region: Block, arguments: Values, builder: Builder, active: AnyValue
+) -> None:
+    """Put the ops of a region where the builder stands, so that no derivative goes through them to
+    other lanes: there one may be infinite, or no number, and so would be 0 times that."""
+    given = zip(region.arguments, arguments, strict=True)
+    own = [_apart(batcher, inner, value, builder, active) for inner, value in given]
+    outside = {each: batcher.values[each] for each in captured([region])}
+    apart = {each: _apart(batcher, each, made, builder, active) for each, made in outside.items()}
+    batcher.values.update(apart)
+    batcher.inline(region, tuple(own), builder)
+    batcher.values.update(outside)
+
+
+def _apart(
+    batcher: "Batcher", value: AnyValue, made: AnyValue, builder: Builder, active: AnyValue
+) -> AnyValue:
+    """What stands for a value, as a constant for derivatives in the lanes that are not active."""
+    if value not in batcher.varying or value.type.dtype not in INEXACT:
+        return made
+    return chosen(builder, active, made, builder.emit(tensor.StopGradient, made))
 
 
 def _goes_on(

@@ -191,8 +191,10 @@ def ask_integer_about_nan(
 
 @rewrite(tensor.Select)
 def select_same(op: tensor.Select, rewriter: Rewriter) -> AnyValue | None:
-    """select(p, x, x) -> x"""
-    return op.on_true if op.on_true is op.on_false else None
+    """select(p, x, x) -> x, also where the second one is a constant for derivatives"""
+    constant = made_by(op.on_false, tensor.StopGradient)
+    same = op.on_false if constant is None else constant.x
+    return op.on_true if op.on_true is same else None
 
 
 @rewrite(tensor.Select)

@@ -107,6 +107,32 @@ def test_gradients_of_lanes(name: str, batched: tuple[bool, ...]) -> None:
         assert near(gradient, stacked if batched[place] else stacked.sum(0), units=64)
 
 
+ROOT = """
+func @f(%x: tensor<[], f64>) -> tensor<[], f64> {
+  %0 = tensor.constant {value = 0.0} : tensor<[], f64>
+  %positive = tensor.less %0, %x : tensor<[], bool>
+  %y = tensor.cond %positive, %x (%a: tensor<[], f64>) {
+    %outside = tensor.square_root %x : tensor<[], f64>
+    %own = tensor.square_root %a : tensor<[], f64>
+    %sum = tensor.add %outside, %own : tensor<[], f64>
+    yield %sum
+  } (%b: tensor<[], f64>) {
+    %twice = tensor.add %b, %x : tensor<[], f64>
+    yield %twice
+  } : tensor<[], f64>
+  return %y
+}
+"""
+
+
+def test_no_gradient_comes_from_a_branch_that_a_lane_does_not_take() -> None:
+    """There it is infinite, or no number, and so would be 0 times that."""
+    made, _ = batch(func_of(ROOT), (True,), 4)
+    lanes = np.array([0.0, 1.0, -1.0, 4.0])
+    _, gradient = interpret(vjp(made, (True,), (0,)), lanes, np.ones(4))
+    assert gradient.tolist() == [2, 1, 2, 0.5]
+
+
 def test_the_linear_part_is_batched_over_tangents() -> None:
     """As for a Jacobian: the residuals are shared, the tangents are the rows of the identity."""
     func = func_of(text_of("elementwise"))
