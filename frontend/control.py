@@ -22,7 +22,7 @@ from .handle import Handle, wrap
 from .left import has_part
 from .node import Node, record_parts
 from .regions import Branch, Gathered, balanced, hand_on
-from .trace import Trace
+from .trace import Trace, current_trace
 from .tree import Structure, flatten, leaves_of
 from .turns import INDEX, Turn, count_turns, counted, in_order, keeping
 
@@ -180,12 +180,30 @@ def _bounded_while(
 
 
 def fori_loop(start: Any, stop: Any, body: Callable[[Any, Any], Any], carry: Any) -> Any:
-    """`carry = body(index, carry)` for each index from `start` to `stop` - 1."""
+    """`carry = body(index, carry)` for each index from `start` to `stop` - 1.
+
+    A tensor may say where it starts and stops inside `jit`; in a loop or in `vmap`, too, where it
+    cannot be differentiated in reverse.
+    """
     from .functions.creation import arange
 
     expect_functions("fori_loop", body)
-    indices = arange(_bound(start), _bound(stop))
-    return scan(lambda value, index: (body(index, value), None), carry, indices)[0]
+    ends = _bound(start), _bound(stop)
+    current = current_trace()
+    if any([isinstance(each, Handle) for each in ends]) and current and current.bounds is None:
+        return _counting(*ends, body, carry)
+    return scan(lambda value, index: (body(index, value), None), carry, arange(*ends))[0]
+
+
+def _counting(start: Any, stop: Any, body: Callable[[Any, Any], Any], carry: Any) -> Any:
+    """The same as a loop that looks in each turn whether it is the last one."""
+    from .functions.creation import asarray
+
+    def step(state: tuple[Any, Any]) -> tuple[Any, Any]:
+        return state[0] + 1, body(*state)
+
+    begun = asarray(start, dtype="int64"), carry
+    return while_loop(lambda state: state[0] < stop, step, begun)[1]
 
 
 def _bound(value: Any) -> Any:

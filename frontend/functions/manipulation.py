@@ -11,7 +11,7 @@ from math import prod as product
 from typing import TYPE_CHECKING, Any
 
 from ...ir import tensor as ops
-from ...ir.dims import Dim, Size, floor_div, maximum, minimum
+from ...ir.dims import Dim, DimError, Size, floor_div, maximum, minimum, terms_of
 from ...ir.facts import Facts
 from ..errors import ArgumentError, AxisError, DTypeError, ShapeError, fail
 from ..handle import wrap
@@ -73,7 +73,23 @@ def _quotient(total: Size, known: Size) -> Any:
     """How often `known` goes into `total`; None where it does not divide it."""
     if isinstance(total, int) and isinstance(known, int):
         return total // known if known and total % known == 0 else None
-    found = floor_div(total, known)
+    exact = _exact_quotient(total, known)
+    if exact is not None:
+        return exact
+    try:
+        found = floor_div(total, known)
+    except DimError:
+        fail(ShapeError, "reshape", f"-1 is none or many, as {known} may be 0", hint="say the size")
+    return found if found * known == total else None
+
+
+def _exact_quotient(total: Size, known: Size) -> Size | None:
+    """How often a product goes into `total`, also where that may be 0 times 0."""
+    terms = terms_of(known).items()
+    if len(terms) != 1:
+        return None
+    ((atoms, by),) = terms
+    found = terms_of(total).over(atoms, by).size()
     return found if found * known == total else None
 
 

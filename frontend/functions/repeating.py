@@ -17,10 +17,12 @@ from ...ir import dtypes as ir
 from ...ir import tensor as ops
 from ...ir.dims import Dim, Size
 from ...ir.payloads import Array
+from ...targets.script import NoMemory
 from ..bounds import bound_size
 from ..errors import ArgumentError, DTypeError, ShapeError, fail
 from ..handle import Handle, wrap
 from ..node import Node, constant, record
+from ..shortage import out_of_memory
 from .common import as_axis, as_integer, as_node, broadcast_node, cast_node, either, filled
 from .indexing import take
 from .manipulation import reshaped, stack
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from ..tensor import Tensor
 
 INDEX = ir.i64
+MOST = 1 << 38
+"""More elements than any memory has, of which many still have a sum of 64 bits."""
 IN_TURN = 8
 """So often or less, the elements of a last axis are put together like those of several tensors in
 turn, by vectors; as a broadcast along another axis, each would be a row of its own. 1 Mi of f32,
@@ -50,7 +54,7 @@ def repeat(x: Any, repeats: Any, /, *, axis: Any = None, dim: Any = None) -> Ten
         return take(wrap(node), wrap(_places(repeats.node, size)), axis=place)
     counts = repeats if isinstance(repeats, Dim) else _repetitions(repeats, size)
     if isinstance(counts, np.ndarray):
-        return take(wrap(node), np.repeat(np.arange(len(counts)), counts), axis=place)
+        return take(wrap(node), _known_places(counts), axis=place)
     shape = node.type.shape
     if isinstance(counts, int) and 1 < counts <= IN_TURN and place == len(shape) - 1:
         beside = stack([wrap(node)] * counts, axis=-1)
@@ -80,6 +84,17 @@ def _repetitions(repeats: Any, size: Size) -> int | Array:
     return np.asarray(listed, np.int64)
 
 
+def _known_places(counts: Array) -> Array:
+    """The place of which each element of the result is a copy."""
+    total = sum(counts.tolist())  # of 64 bits it might be another one
+    try:
+        if total > MOST:
+            raise NoMemory(total * counts.itemsize)
+        return np.repeat(np.arange(len(counts)), counts)
+    except MemoryError as problem:
+        raise out_of_memory(problem, "repeat", None) from None
+
+
 def _refuse_length(given: Size, size: Size) -> None:
     problem = f"{given} numbers of repetitions are given for {size} places"
     fail(ShapeError, "repeat", problem)
@@ -92,6 +107,7 @@ def _places(repeats: Node, size: Size) -> Node:
     if repeats.type.shape not in ((), (1,), (size,)):
         _refuse_length(product(repeats.type.shape), size)
     counts = broadcast_node(cast_node(repeats, INDEX), (size,))
+    counts = record(ops.Minimum, (counts, filled(MOST, (size,), INDEX)))
     total = record(ops.ReduceSum, (counts,), ((0,),))
     # A negative number is handed on as the size, which is then refused.
     zeros = filled(0, (size,), INDEX)

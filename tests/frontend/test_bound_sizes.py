@@ -312,3 +312,40 @@ def test_a_loop_ends_where_a_traced_number_says(count: int) -> None:
     for at in range(1, count):
         expected = expected * 2 + at
     assert turned(x, bs.asarray(count)).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_loop_in_another_one_ends_where_that_says(compiled: bool) -> None:
+    def below(x: Any) -> Any:
+        def row(i: Any, total: Any) -> Any:
+            return bs.fori_loop(0, i + 1, lambda j, total: total + x[i, j], total)
+
+        return bs.fori_loop(0, x.shape[0], row, 0.0)
+
+    x = bs.arange(12.0).reshape(3, 4)
+    lanes = bs.vmap(lambda n: bs.fori_loop(2, n, lambda at, total: total + at, 0))
+    run = bs.jit if compiled else lambda function: function
+    assert run(below)(x).item() == np.tril(x.numpy()).sum()
+    assert run(lanes)(bs.asarray([0, 3, 5])).tolist() == [0, 2, 9]
+
+
+@pytest.mark.parametrize("shape", [(-1, "n"), ("n", -1), ("n", -1, 2)])
+def test_one_size_is_left_out_beside_one_that_data_decide(shape: tuple[Any, ...]) -> None:
+    def reshaped(x: Any) -> Any:
+        rows = x[x[:, 0] > 0]
+        return rows.reshape([rows.shape[0] if each == "n" else each for each in shape])
+
+    x = bs.asarray([[1.0, 2, 3, 4], [-1, 2, 3, 4], [5, 6, 7, 8]])
+    np.testing.assert_array_equal(bs.jit(reshaped)(x).numpy(), reshaped(x).numpy())
+
+
+@pytest.mark.parametrize(
+    "counts", [[1 << 62] * 4, [1 << 62] * 3 + [(1 << 62) + 2], [1 << 40, 1, 1, 1]]
+)
+def test_more_repetitions_than_there_is_memory_for(counts: list[int]) -> None:
+    """Whose number may be more than an integer can be."""
+    x, given = bs.ones(4), bs.asarray(counts)
+    with pytest.raises(bs.OutOfMemory, match=r"repeat: .*(.|\n)*asked for"):
+        bs.repeat(x, given)
+    with pytest.raises((bs.OutOfMemory, bs.OperationFailed), match="repeat: the size"):
+        bs.sync(bs.jit(bs.repeat)(x, given))
