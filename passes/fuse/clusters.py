@@ -8,7 +8,7 @@ Never: whether two clusters have the same axes; here only circles are refused.
 from dataclasses import dataclass, field
 
 from .axes import Group
-from .cost import MOST_VISITED
+from .cost import MOST_VISITED, length
 from .graph import Graph, Kind, Node, Source
 from .refuse import Refuse
 
@@ -21,10 +21,11 @@ class Cluster:
     """Some nodes: the axes `space` over which they run, and of these the `reduced` ones, or those
     that some results lack instead, for they are `crossed`; one of the nodes may be a `product`.
 
-    At most `levels` of its reductions wait for each other. `reads` and `writes` are arrays;
-    `earlier` and `later` are the clusters that it reads from or waits for, and that read from it or
-    wait; `cut` are the nodes that read what it writes at other places; `borrowed` are nodes of
-    other clusters whose work it does again.
+    At most `levels` of its reductions wait for each other. It has as much code as so many `ops`,
+    with those that are `borrowed`. `reads` and `writes` are arrays; `earlier` and `later` are the
+    clusters that it reads from or waits for, and that read from it or wait; `cut` are the nodes
+    that read what it writes at other places; `borrowed` are nodes of other clusters whose work it
+    does again.
     """
 
     place: int
@@ -35,6 +36,7 @@ class Cluster:
     alone: bool = False
     product: Node | None = None
     levels: int = 0
+    ops: int = 1
     reads: dict[Source, None] = field(default_factory=lambda: {})
     writes: dict[Source, None] = field(default_factory=lambda: {})
     earlier: dict["Cluster", None] = field(default_factory=lambda: {})
@@ -91,6 +93,7 @@ class Clusters:
         small, made = sorted((first, last), key=lambda each: len(each.nodes))
         within = (*first.writes, *last.writes)
         made.levels = self.levels(first, last)
+        made.ops = first.ops + last.ops
         self._absorb(small, made)
         for source in within:
             made.reads.pop(source, None)
@@ -109,6 +112,7 @@ class Clusters:
         del reader.reads[source]
         self._reads_no_more(reader, source)
         reader.borrowed |= dict.fromkeys(nodes)
+        reader.ops += sum([length(node.op) for node in nodes])
         for each in inputs:
             reader.reads[each] = None
             each.readers.append(reader.nodes[0])
@@ -199,6 +203,7 @@ def _cluster(node: Node) -> Cluster:
     made = Cluster(node.number, [node], space, node.reduced, alone=alone)
     made.product = node if node.kind is Kind.PRODUCT else None
     made.levels = int(node.kind is Kind.REDUCTION)
+    made.ops = length(node.op)
     made.writes = dict.fromkeys(node.makes)
     return made
 

@@ -14,6 +14,7 @@ from ...ir.dtypes import DType
 from ...ir.tensor.arg_reduce import ArgReduction
 from ...ir.tensor.elementwise import Elementwise, Remainder
 from ...ir.tensor.reduce import Reduction
+from ...ir.values import AnyValue, Op
 
 TYPICAL = 1024
 """What a size that is open counts as."""
@@ -36,6 +37,10 @@ for each the code has a vector more for every register of a tile, in each versio
 
 MOST_OPS = 400
 """How many ops a kernel has, so that it is compiled in reasonable time."""
+
+RANDOM, ONE_OF_ROW = 40, 20
+"""How many ops of other kinds have as much code as one that makes random words; and as a read of
+one element of each row, which vectors do not do."""
 
 MOST_LEVELS = 8
 """How many reductions of a kernel wait for each other. For each of them, what the ones before are
@@ -90,6 +95,23 @@ def effort(cls: type | None) -> float:
     if issubclass(cls, _DIVIDING):
         return DIVIDING
     return COSTLY if issubclass(cls, Elementwise) else 0.0
+
+
+def length(op: Op | None) -> int:
+    """About how many ops an op, or a copy, has as much code as."""
+    if op is None:
+        return 1
+    if isinstance(op, tensor.RandomBits):
+        return RANDOM
+    return 1 + ONE_OF_ROW * sum([_is_one_of_row(each) for each in op.operands])
+
+
+def _is_one_of_row(value: AnyValue) -> bool:
+    """Whether a value is one element of each row of another one, as half of a wide word is."""
+    while isinstance(value.owner, tensor.Reshape):
+        value = value.owner.x
+    part = value.owner
+    return isinstance(part, tensor.Slice) and part.size[-1:] == (1,) != part.x.shape[-1:]
 
 
 def _typical(symbol: Symbol) -> int:

@@ -39,11 +39,7 @@ def _join(clusters: Clusters, sums: Cluster) -> None:
         writes = clusters.written_by(rows, sums)
         reads = {*rows.reads, *sums.reads}.difference(rows.writes)
         large = len(writes) + len(reads) > MOST_ARRAYS
-        if (
-            large
-            or len(rows.nodes) + len(sums.nodes) > MOST_OPS
-            or rows.writes.keys().isdisjoint(writes)
-        ):
+        if large or rows.ops + sums.ops > MOST_OPS or rows.writes.keys().isdisjoint(writes):
             continue
         reduced, crossed = rows.reduced, sums.reduced
         made = clusters.join(rows, sums, writes)

@@ -37,7 +37,7 @@ def refusal(clusters: Clusters, one: Cluster, other: Cluster) -> Refuse | None:
     found = _of_spaces(one, other)
     if found is not None:
         return found
-    if len(one.nodes) + len(other.nodes) > MOST_OPS:
+    if one.ops + other.ops > MOST_OPS:
         return OPS
     if clusters.levels(one, other) > MOST_LEVELS:
         return LEVELS

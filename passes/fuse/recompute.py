@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from .choose import bytes_of, reading, repeated
 from .clusters import Cluster, Clusters
-from .cost import LAUNCH, MOST_ARRAYS, MOST_OPS, MOST_RECOMPUTED, count, effort
+from .cost import LAUNCH, MOST_ARRAYS, MOST_OPS, MOST_RECOMPUTED, count, effort, length
 from .graph import Kind, Node, Source
 from .legal import arranged
 from .refuse import Refuse
@@ -127,7 +127,8 @@ def _way(clusters: Clusters, source: Source, more: Container[Source] = ()) -> Ag
 def _is_large(reader: Cluster, way: Again) -> bool:
     """Whether a reader that computes a value would have too many ops, or too many arrays."""
     arrays = {*reader.reads, *reader.writes, *way.inputs}.difference([way.source])
-    return len(reader.nodes) + len(way.nodes) > MOST_OPS or len(arrays) > MOST_ARRAYS
+    more = sum([length(node.op) for node in way.nodes])
+    return reader.ops + more > MOST_OPS or len(arrays) > MOST_ARRAYS
 
 
 def _readers(clusters: Clusters, source: Source) -> tuple[Cluster, ...]:

@@ -65,6 +65,20 @@ def test_a_kernel_has_so_many_ops_at_most() -> None:
     assert all(len(each.ops) <= MOST_OPS for each in fused.report.kernels)
 
 
+def test_what_has_long_code_counts_as_several() -> None:
+    """Else a kernel of many random numbers of 64 bits would be too long for machine code."""
+
+    def walk(x: bs.Tensor) -> bs.Tensor:
+        for _ in range(16):
+            x = x + bs.random.normal(bs.random.key(1), (64,), bs.float64)
+        return x
+
+    with bs.device("cpu"):
+        text = str(bs.jit(walk).explain(bs.zeros(64, dtype=bs.float64)))
+    assert "machine code" in text
+    assert "interpreted" not in text
+
+
 def test_what_is_computed_again_leaves_kernels_as_small() -> None:
     """Each row is put into a table by a map over all of it, which the next one can do as well."""
 
