@@ -89,7 +89,7 @@ def _homes() -> dict[str, tuple[str, str]]:
     return found
 
 
-_HOMES = _homes()
+_HOMES, _ROOT = _homes(), __name__.rpartition(".")[0]
 
 
 def __getattr__(name: str) -> Any:
@@ -104,9 +104,9 @@ def __getattr__(name: str) -> Any:
     elif name == "__version__":
         found = import_module("importlib.metadata").version("brimstone")
     else:
-        raise AttributeError(f"module 'brimstone' has no attribute {name!r}")
+        import_module(".elsewhere", __name__).refuse_name("brimstone", name, sys.modules.get(_ROOT))
     # From now on the root has the name itself, and nobody is asked.
-    setattr(sys.modules[__name__.rpartition(".")[0]], name, found)
+    setattr(sys.modules[_ROOT], name, found)
     return found
 
 

@@ -4,6 +4,9 @@ Comes in: tensors whose last two axes are matrices; all axes before them count m
 tensors, or named tuples of them.
 """
 
+import sys
+from typing import Any
+
 from .functions.decompositions import (
     EighResult,
     EigResult,
@@ -44,3 +47,9 @@ __all__ = [
     "pinv", "qr", "slogdet", "solve", "solve_triangular", "svd", "svdvals", "tensordot", "trace",
     "vecdot", "vector_norm",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    from .elsewhere import refuse_name
+
+    refuse_name("brimstone.linalg", name, sys.modules[__name__])

@@ -4,6 +4,9 @@ What users import; the functions are those of `functions/`, which take a key fir
 they take the next of the default generator, which `manual_seed` begins again.
 """
 
+import sys
+from typing import Any
+
 from .functions.choices import categorical, choice, permutation, shuffle
 from .functions.keys import fold_in, key, manual_seed, split
 from .functions.rejection import beta, chisquare, dirichlet, gamma, loggamma, poisson, student_t
@@ -63,3 +66,9 @@ __all__ = [
     "uniform",
     "weibull",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    from .elsewhere import refuse_name
+
+    refuse_name("brimstone.random", name, sys.modules[__name__])
