@@ -5,8 +5,8 @@ real tensors, which takes both parts of a complex argument and returns a complex
 axis of 2 more; and the step, which takes arguments apart, and shows such results as complex.
 Never: a part of it: a func stays what it is where one op of complex numbers has no rule here.
 
-`func` rewrites the func by the `rules` of its ops, and `step` sees to what stands around its
-kernels.
+`func` rewrites the func by the `rules` of its ops, `regions` does so in loops and branches, and
+`step` sees to what stands around its kernels.
 """
 
 from .func import complex_to_real, names_of_parts

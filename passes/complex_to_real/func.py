@@ -4,33 +4,29 @@ Comes in: a func of the tensor floor. Goes out: one without complex numbers, or 
 Never: an op of complex numbers that stays among others.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ...ir import tensor
 from ...ir.builder import Builder
 from ...ir.func import Func, Return
-from ...ir.values import AnyValue, Op, walk
-from ..copying import copy_ops
-from ..reads import reads
-from .rules import RULES, Parts, is_complex, is_known, of_real
+from ...ir.values import AnyValue
+from .regions import Known, argument, has_rule, is_touched, put
+from .rules import is_complex
 
 
 def complex_to_real(func: Func) -> Func:
     """The func on real tensors; the func itself if it has no complex ones, or must stay."""
-    if not any(map(_is_complex_op, func.walk())) and not any(map(is_complex, func.arguments)):
+    if not any(map(is_complex, func.arguments)) and not any(map(is_touched, func.body)):
         return func
-    if not all(map(_has_rule, func.body)):
+    if not all(map(has_rule, func.body)):
         return func
     made = Func(func.name, (), func.symbols, func.attributes, func.location)
     builder = Builder(made.body, location=func.location)
-    parts = {value: _argument(made, value) for value in func.arguments}
-    for op in func.body:
-        builder.location = op.location
-        if not op.terminator:
-            parts.update(_on_parts(op, builder, parts))
+    known: Known = {value: argument(made.body, value) for value in func.arguments}
+    put(func.body, builder, known)
     builder.location = func.location
     results = [
-        _together(builder, *parts[each]) if is_complex(each) else parts[each][0]
+        _together(builder, *known[each]) if is_complex(each) else known[each][0]
         for each in func.results
     ]
     builder.emit_all(Return, results)
@@ -44,32 +40,6 @@ def names_of_parts(func: Func, names: Sequence[str]) -> list[str]:
         parts = [f"real {name}", f"imaginary {name}"]
         found += parts if is_complex(value) else [name]
     return found
-
-
-def _has_rule(op: Op) -> bool:
-    """Whether nothing in an op is complex, or there is a rule for it."""
-    known = op.terminator or is_known(op)
-    return known or not any(map(_is_complex_op, walk([op])))
-
-
-def _is_complex_op(op: Op) -> bool:
-    return any(map(is_complex, (*op.operands, *op.results)))
-
-
-def _argument(made: Func, value: AnyValue) -> Parts:
-    """The arguments that stand for one of the func's."""
-    part = value.type.with_dtype(value.dtype.real)
-    real = made.body.add_argument(part, value.name)
-    return (real, made.body.add_argument(part)) if is_complex(value) else of_real(real)
-
-
-def _on_parts(op: Op, builder: Builder, parts: Mapping[AnyValue, Parts]) -> dict[AnyValue, Parts]:
-    """The parts of what an op makes."""
-    if _is_complex_op(op):
-        return {op.results[0]: RULES[op.__class__](op, builder, [parts[x] for x in op.operands])}
-    real = {value: parts[value][0] for value in reads(op)}
-    copy_ops([op], builder, real)
-    return {result: of_real(real[result]) for result in op.results}
 
 
 def _together(builder: Builder, real: AnyValue, imaginary: AnyValue) -> AnyValue:
