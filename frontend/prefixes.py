@@ -14,9 +14,9 @@ from ..ir.tensor import Constant
 from .ready import Step
 from .recording import gathering
 
-ENTRIES_AT_MOST = 1 << 16
-"""How many entries all steps in the tree may have together, of some 2 KiB each; the oldest steps go
-first."""
+STEPS_AT_MOST, ENTRIES_AT_MOST = 4096, 1 << 16
+"""How many steps there are in the tree, and how many entries they may have together, of some 2 KiB
+each; the oldest steps go first."""
 
 
 class Place:
@@ -51,7 +51,7 @@ class Prefixes:
             place.steps = (*place.steps, step)
             self._steps.append(step)
             self.size += len(entries)
-            while self.size > self.at_most:
+            while self.size > self.at_most or len(self._steps) > STEPS_AT_MOST:
                 self._forget(self._steps.popleft())
 
     def _forget(self, step: Step) -> None:

@@ -16,7 +16,7 @@ def once(lock: Any) -> Any:
     if lock._is_owned():
         raise Nested(
             "this thread is just making a step, or what makes one, and was interrupted by a "
-            "handler of signals that wants another one: let the handler take a note, and compute "
-            "where the program reads it"
+            "handler of signals, or a `__del__`, that wants another one: let it take a note, and "
+            "compute where the program reads that"
         )
     return lock

@@ -136,9 +136,9 @@ def _rounded(obj: Any, dtype: ir.DType) -> Any:
 
 def _shared(array: Any, obj: Any, dtype: ir.DType | None, device: Device | None) -> Tensor:
     """A tensor over the memory of a numpy array, which nobody copies."""
-    own = ir.of_numpy(array.dtype)
+    own = next((each for each in ir.ALL if each.storage == array.dtype), None)
     contiguous = array.flags.c_contiguous and isinstance(obj, np.ndarray)
-    if not contiguous or dtype not in (None, own):
+    if own is None or not contiguous or dtype not in (None, own):
         problem = "cannot be shared: it must be a row-major numpy array of the dtype asked for"
         fail(ArgumentError, "asarray", problem, obj, hint="leave copy=False out")
     view = array.view()

@@ -133,6 +133,11 @@ MISTAKES = [
     Mistake(lambda: bs.arange(0, 5, 0), bs.ArgumentError, "the step is 0"),
     Mistake(lambda: bs.full((2,), "a"), bs.DTypeError, "full"),
     Mistake(lambda: bs.full((2,), [1, 2]), bs.DTypeError, "full"),
+    Mistake(
+        lambda: bs.asarray(np.arange(3).astype(">f4"), copy=False),
+        bs.ArgumentError,
+        "cannot be shared",
+    ),
     Mistake(lambda: bs.full((2,), 300, dtype=bs.int8), bs.DTypeError, "300 is not a value of int8"),
     Mistake(lambda: bs.full(2.5, 1), bs.DTypeError, "a size is an integer"),
     Mistake(lambda: bs.full(-1, 1), bs.ArgumentError, "not negative"),

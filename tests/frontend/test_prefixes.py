@@ -2,6 +2,9 @@
 
 from typing import Any
 
+import pytest
+
+from brimstone.frontend import prefixes as prefixes_of_steps
 from brimstone.frontend.prefixes import Prefixes
 from brimstone.frontend.ready import Step
 
@@ -57,3 +60,11 @@ def test_the_oldest_steps_are_forgotten() -> None:
     assert prefixes.size == 6  # what is longer than all may be would leave nothing else
     prefixes.add(step("uvwxyz"))
     assert [known(prefixes, name) for name in "abcux"] == [None, None, None, 0, None]
+
+
+def test_there_are_so_many_steps_however_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prefixes_of_steps, "STEPS_AT_MOST", 2)
+    prefixes = Prefixes()
+    for names in ("a", "b", "ac"):
+        prefixes.add(step(names))
+    assert [known(prefixes, names) for names in ("a", "b", "ac")] == [0, 1, 1]
