@@ -167,7 +167,7 @@ def _made(node: Node, device: Any, name: str) -> Tensor:
     return wrap(node)
 
 
-def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None) -> Tensor:
     """A tensor whose every element is one number."""
     sizes = as_shape(shape, "full")
     if isinstance(fill_value, Handle):
@@ -198,22 +198,22 @@ def _as_kind(value: Any, dtype: ir.DType) -> Any:
     return value
 
 
-def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+def zeros(shape: Any, dtype: Any = None, *, device: Any = None) -> Tensor:
     """A tensor of zeros."""
     return full(shape, 0, dtype=as_ir_dtype(dtype, FLOAT), device=device)
 
 
-def ones(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+def ones(shape: Any, dtype: Any = None, *, device: Any = None) -> Tensor:
     """A tensor of ones."""
     return full(shape, 1, dtype=as_ir_dtype(dtype, FLOAT), device=device)
 
 
-def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+def empty(shape: Any, dtype: Any = None, *, device: Any = None) -> Tensor:
     """A tensor whose elements nobody should read; they are zeros."""
     return zeros(shape, dtype=dtype, device=device)
 
 
-def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+def full_like(x: Any, /, fill_value: Any, dtype: Any = None, *, device: Any = None) -> Tensor:
     """A tensor of one number, in the shape and dtype of x."""
     node = as_node(x, "full_like")
     kind = as_ir_dtype(dtype, node.type.dtype)
@@ -221,17 +221,17 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = No
     return full(node.type.shape, fill_value, dtype=kind, device=place)
 
 
-def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
+def zeros_like(x: Any, /, dtype: Any = None, *, device: Any = None) -> Tensor:
     """Zeros in the shape and dtype of x."""
     return full_like(x, 0, dtype=dtype, device=device)
 
 
-def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
+def ones_like(x: Any, /, dtype: Any = None, *, device: Any = None) -> Tensor:
     """Ones in the shape and dtype of x."""
     return full_like(x, 1, dtype=dtype, device=device)
 
 
-def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
+def empty_like(x: Any, /, dtype: Any = None, *, device: Any = None) -> Tensor:
     """A tensor in the shape and dtype of x whose elements nobody should read."""
     return zeros_like(x, dtype=dtype, device=device)
 
@@ -335,7 +335,7 @@ def linspace(
 
 
 def eye(
-    n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None,
+    n_rows: int, n_cols: int | None = None, /, k: int = 0, *, dtype: Any = None,
     device: Any = None,
 ) -> Tensor:  # fmt: skip
     """Ones on the diagonal number k, zeros elsewhere."""
@@ -349,12 +349,12 @@ def eye(
     return _made(record(ops.Cast, (on_diagonal,), (kind,)), device, "eye")
 
 
-def tril(x: Any, /, *, k: int = 0) -> Tensor:
+def tril(x: Any, /, k: int = 0) -> Tensor:
     """x with zeros above the diagonal number k of its last two axes."""
     return _triangle("tril", x, k, keep_below=True)
 
 
-def triu(x: Any, /, *, k: int = 0) -> Tensor:
+def triu(x: Any, /, k: int = 0) -> Tensor:
     """x with zeros below the diagonal number k of its last two axes."""
     return _triangle("triu", x, k, keep_below=False)
 

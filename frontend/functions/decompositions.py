@@ -101,7 +101,7 @@ def eigvals(x: Any, /) -> Tensor:
     return wrap(record_parts(ops.Eig, (node,))[0])
 
 
-def qr(x: Any, /, *, mode: str = "reduced") -> QRResult:
+def qr(x: Any, /, mode: str = "reduced") -> QRResult:
     """Q @ R = x: Q has as many columns as x has rows or columns, whichever is less.
 
     With mode "complete", Q is square; it has no derivative then if x has more rows than columns.
@@ -113,7 +113,7 @@ def qr(x: Any, /, *, mode: str = "reduced") -> QRResult:
     return QRResult(wrap(cast_node(q, dtype)), wrap(cast_node(r, dtype)))
 
 
-def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
+def svd(x: Any, /, full_matrices: bool = True) -> SVDResult:
     """U @ diag(S) @ Vh = x, the singular values S in falling order, never negative.
 
     Without `full_matrices`, U and Vh have only the vectors that S counts; only these have a

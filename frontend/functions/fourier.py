@@ -33,21 +33,21 @@ SWAPPED = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
 def fft(
-    x: Any, /, *, n: int | None = None, axis: Any = None, norm: str = "backward", dim: Any = None
+    x: Any, /, n: int | None = None, axis: Any = None, norm: str = "backward", *, dim: Any = None
 ) -> Tensor:
     """sum over j of x[j] * exp(-2πi * j * k / n) along an axis, cut or padded to length n."""
     return _complex("fft", x, n, either(axis, dim, -1, "fft", "axis, dim"), norm, False)
 
 
 def ifft(
-    x: Any, /, *, n: int | None = None, axis: Any = None, norm: str = "backward", dim: Any = None
+    x: Any, /, n: int | None = None, axis: Any = None, norm: str = "backward", *, dim: Any = None
 ) -> Tensor:
     """The inverse of `fft`: (1 / n) * sum over k of x[k] * exp(2πi * j * k / n)."""
     return _complex("ifft", x, n, either(axis, dim, -1, "ifft", "axis, dim"), norm, True)
 
 
 def rfft(
-    x: Any, /, *, n: int | None = None, axis: Any = None, norm: str = "backward", dim: Any = None
+    x: Any, /, n: int | None = None, axis: Any = None, norm: str = "backward", *, dim: Any = None
 ) -> Tensor:
     """`fft` of real numbers: its first n // 2 + 1 elements, of which the others are conjugates."""
     axis = either(axis, dim, -1, "rfft", "axis, dim")
@@ -55,7 +55,7 @@ def rfft(
 
 
 def irfft(
-    x: Any, /, *, n: int | None = None, axis: Any = None, norm: str = "backward", dim: Any = None
+    x: Any, /, n: int | None = None, axis: Any = None, norm: str = "backward", *, dim: Any = None
 ) -> Tensor:
     """The inverse of `rfft`: n real numbers, 2 * (size - 1) if nothing else is said."""
     axis = either(axis, dim, -1, "irfft", "axis, dim")
@@ -63,7 +63,7 @@ def irfft(
 
 
 def hfft(
-    x: Any, /, *, n: int | None = None, axis: Any = None, norm: str = "backward", dim: Any = None
+    x: Any, /, n: int | None = None, axis: Any = None, norm: str = "backward", *, dim: Any = None
 ) -> Tensor:
     """`fft` of what is Hermitian, given by its first half: n real numbers."""
     axis = either(axis, dim, -1, "hfft", "axis, dim")
@@ -71,7 +71,7 @@ def hfft(
 
 
 def ihfft(
-    x: Any, /, *, n: int | None = None, axis: Any = None, norm: str = "backward", dim: Any = None
+    x: Any, /, n: int | None = None, axis: Any = None, norm: str = "backward", *, dim: Any = None
 ) -> Tensor:
     """The inverse of `hfft`: the first n // 2 + 1 elements of the `ifft` of real numbers."""
     axis = either(axis, dim, -1, "ihfft", "axis, dim")
@@ -79,21 +79,21 @@ def ihfft(
 
 
 def fftn(
-    x: Any, /, *, s: Sequence[int] | None = None, axes: Any = None, norm: str = "backward"
+    x: Any, /, s: Sequence[int] | None = None, axes: Any = None, norm: str = "backward"
 ) -> Tensor:
     """`fft` along several axes, or all; `s` says to which lengths these are cut or padded."""
     return _many("fftn", x, s, axes, norm, inverse=False)
 
 
 def ifftn(
-    x: Any, /, *, s: Sequence[int] | None = None, axes: Any = None, norm: str = "backward"
+    x: Any, /, s: Sequence[int] | None = None, axes: Any = None, norm: str = "backward"
 ) -> Tensor:
     """The inverse of `fftn`."""
     return _many("ifftn", x, s, axes, norm, inverse=True)
 
 
 def rfftn(
-    x: Any, /, *, s: Sequence[int] | None = None, axes: Any = None, norm: str = "backward"
+    x: Any, /, s: Sequence[int] | None = None, axes: Any = None, norm: str = "backward"
 ) -> Tensor:
     """`rfft` along the last of the axes, then `fft` along the others."""
     node = _inexact("rfftn", x)
@@ -103,7 +103,7 @@ def rfftn(
 
 
 def irfftn(
-    x: Any, /, *, s: Sequence[int] | None = None, axes: Any = None, norm: str = "backward"
+    x: Any, /, s: Sequence[int] | None = None, axes: Any = None, norm: str = "backward"
 ) -> Tensor:
     """The inverse of `rfftn`: `ifft` along the axes but the last, along which `irfft`."""
     node = _inexact("irfftn", x)
@@ -113,28 +113,28 @@ def irfftn(
 
 
 def fft2(
-    x: Any, /, *, s: Sequence[int] | None = None, axes: Any = (-2, -1), norm: str = "backward"
+    x: Any, /, s: Sequence[int] | None = None, axes: Any = (-2, -1), norm: str = "backward"
 ) -> Tensor:
     """`fftn` along two axes."""
     return fftn(x, s=s, axes=axes, norm=norm)
 
 
 def ifft2(
-    x: Any, /, *, s: Sequence[int] | None = None, axes: Any = (-2, -1), norm: str = "backward"
+    x: Any, /, s: Sequence[int] | None = None, axes: Any = (-2, -1), norm: str = "backward"
 ) -> Tensor:
     """`ifftn` along two axes."""
     return ifftn(x, s=s, axes=axes, norm=norm)
 
 
 def rfft2(
-    x: Any, /, *, s: Sequence[int] | None = None, axes: Any = (-2, -1), norm: str = "backward"
+    x: Any, /, s: Sequence[int] | None = None, axes: Any = (-2, -1), norm: str = "backward"
 ) -> Tensor:
     """`rfftn` along two axes."""
     return rfftn(x, s=s, axes=axes, norm=norm)
 
 
 def irfft2(
-    x: Any, /, *, s: Sequence[int] | None = None, axes: Any = (-2, -1), norm: str = "backward"
+    x: Any, /, s: Sequence[int] | None = None, axes: Any = (-2, -1), norm: str = "backward"
 ) -> Tensor:
     """`irfftn` along two axes."""
     return irfftn(x, s=s, axes=axes, norm=norm)
@@ -155,7 +155,7 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None
     return wrap(cast_node((counted / (length * d)).node, kind))
 
 
-def fftshift(x: Any, /, *, axes: Any = None) -> Tensor:
+def fftshift(x: Any, /, axes: Any = None) -> Tensor:
     """The elements along the axes, or all, moved so that frequency 0 is in the middle."""
     node = as_node(x, "fftshift")
     places = as_axes(axes, len(node.type.shape), "fftshift")
@@ -163,7 +163,7 @@ def fftshift(x: Any, /, *, axes: Any = None) -> Tensor:
     return roll(wrap(node), [sizes[each] // 2 for each in places], axis=places)
 
 
-def ifftshift(x: Any, /, *, axes: Any = None) -> Tensor:
+def ifftshift(x: Any, /, axes: Any = None) -> Tensor:
     """The inverse of `fftshift`."""
     node = as_node(x, "ifftshift")
     places = as_axes(axes, len(node.type.shape), "ifftshift")

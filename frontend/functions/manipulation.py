@@ -193,7 +193,7 @@ def matrix_transpose(x: Any, /) -> Tensor:
     return swapaxes(x, -1, -2)
 
 
-def flip(x: Any, /, *, axis: Any = None, dim: Any = None) -> Tensor:
+def flip(x: Any, /, axis: Any = None, *, dim: Any = None) -> Tensor:
     """The elements along the axes named, or all, in reverse order."""
     axis = either(axis, dim, None, "flip", "axis, dim")
     node = as_node(x, "flip")
@@ -201,7 +201,7 @@ def flip(x: Any, /, *, axis: Any = None, dim: Any = None) -> Tensor:
     return wrap(record(ops.Flip, (node,), (axes,)) if axes else node)
 
 
-def roll(x: Any, /, shift: Any, *, axis: Any = None, dim: Any = None) -> Tensor:
+def roll(x: Any, /, shift: Any, axis: Any = None, *, dim: Any = None) -> Tensor:
     """The elements moved `shift` places along an axis; what falls off comes in at the other end."""
     axis = either(axis, dim, None, "roll", "axis, dim")
     node = as_node(x, "roll")
@@ -284,7 +284,7 @@ def _without(shape: tuple[Size, ...], axis: int) -> tuple[Size, ...]:
     return shape[:axis] + shape[axis + 1 :]
 
 
-def stack(arrays: Sequence[Any], /, *, axis: Any = None, dim: Any = None) -> Tensor:
+def stack(arrays: Sequence[Any], /, axis: Any = None, *, dim: Any = None) -> Tensor:
     """Tensors of one shape side by side, along a new axis."""
     axis = either(axis, dim, 0, "stack", "axis, dim")
     arrays = _listed("stack", arrays)

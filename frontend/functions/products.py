@@ -106,7 +106,7 @@ def vecdot(x: Any, y: Any, /, *, axis: int = -1) -> Tensor:
     return wrap(contract(nodes[0], nodes[1], (batch, batch), ((place,), (place,))))
 
 
-def tensordot(x: Any, y: Any, /, *, axes: Any = 2) -> Tensor:
+def tensordot(x: Any, y: Any, /, axes: Any = 2) -> Tensor:
     """Products summed over the last axes of x and first of y, or over listed pairs of axes."""
     left, right = _factors("tensordot", x, y)
     ranks = len(left.type.shape), len(right.type.shape)
@@ -166,12 +166,12 @@ def cross(x: Any, y: Any, /, *, axis: int = -1) -> Tensor:
     return turned[0] * turned[3] - turned[1] * turned[2]
 
 
-def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Tensor:
+def trace(x: Any, /, offset: int = 0, *, dtype: Any = None) -> Tensor:
     """The sum of the diagonal number `offset` of the last two axes."""
     return sum(diagonal(x, offset=offset), axis=-1, dtype=dtype)
 
 
-def diagonal(x: Any, /, *, offset: int = 0) -> Tensor:
+def diagonal(x: Any, /, offset: int = 0) -> Tensor:
     """The diagonal number `offset` of the last two axes, as a new last axis."""
     node = as_node(x, "diagonal")
     shape = node.type.shape
@@ -190,7 +190,7 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Tensor:
     return wrap(permuted(found, (*range(1, rank - 1), 0)))
 
 
-def diag(x: Any, /, *, offset: int = 0) -> Tensor:
+def diag(x: Any, /, offset: int = 0) -> Tensor:
     """The diagonal of a matrix, or the matrix with a vector on its diagonal."""
     node = as_node(x, "diag")
     if len(node.type.shape) != 1:

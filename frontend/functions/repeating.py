@@ -39,7 +39,7 @@ turn, by vectors; as a broadcast along another axis, each would be a row of its 
 twice each, take two Zen 3 cores 0.4 ms instead of 16; eight times, 1.8."""
 
 
-def repeat(x: Any, repeats: Any, /, *, axis: Any = None, dim: Any = None) -> Tensor:
+def repeat(x: Any, repeats: Any, /, axis: Any = None, *, dim: Any = None) -> Tensor:
     """Each element repeated along an axis: as often as one number says, or one for each place.
 
     Without an axis x is flattened first. How long the result is, numbers that are a tensor decide.

@@ -91,7 +91,7 @@ def topk(x: Any, k: int, /, axis: Any = None, largest: bool = True, *, dim: Any 
     return TopK(*map(wrap, sorted_with_places(node, place, descending=largest, count=k)))
 
 
-def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Tensor:
+def searchsorted(x1: Any, x2: Any, /, side: str = "left", *, sorter: Any = None) -> Tensor:
     """Where each element of x2 would be put into x1, which is sorted: before equals, or after."""
     if side not in ("left", "right"):
         fail(ArgumentError, "searchsorted", f'side is "left" or "right", not {side!r}')
