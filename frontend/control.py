@@ -14,7 +14,7 @@ from ..ir import dtypes as ir
 from ..ir import tensor as ops
 from ..ir.dims import Dim
 from ..ir.types import Tensor as TensorType
-from .errors import ArgumentError, DTypeError, ShapeError, expect_functions, fail
+from .errors import ArgumentError, DTypeError, ShapeError, described, expect_functions, fail
 from .exact import exact
 from .function import StandIn, Traced, as_tensors, stand_in, tensors_among, trace
 from .functions.common import as_node, as_size
@@ -64,27 +64,35 @@ def scan(
     the last to the first; `length` says how many steps where there are no inputs.
     """
     expect_functions("scan", body)
+    return _scan("scan", body, carry, inputs, length, reverse)
+
+
+def _scan(
+    name: str, body: Callable[[Any, Any], Any], carry: Any, inputs: Any, length: int | None = None,
+    reverse: bool = False,
+) -> tuple[Any, Any]:  # fmt: skip
+    """The same for whoever calls it something else."""
     carries, carry_structure = flatten(carry)
     read, input_structure = flatten(inputs)
-    carried, sliced = tensors_among(carries, "scan"), tensors_among(read, "scan")
+    carried, sliced = tensors_among(carries, name), tensors_among(read, name)
     trip = _trip(sliced, length)
     steps = [StandIn(node.type.with_shape(node.type.shape[1:]), node.device) for node in sliced]
-    gathered = Gathered("scan", body, (carry, inputs))
+    gathered = Gathered(name, body, (carry, inputs))
 
     def one(values: list[Any]) -> Any:
         given = carry_structure.build(values[1:split])
         made, left = gathered(given, input_structure.build(values[split:]))
         if not isinstance(made, tuple) or len(made) != 2:
             problem = f"the body returns a pair (carry, output), not {type(made).__name__}"
-            fail(ArgumentError, "scan", problem)
+            fail(ArgumentError, name, problem)
         gathered.expect_kept(given, made[0], carry)
         after, output = as_tensors(made)
-        _check_carry("scan", flatten(after), carried, carry_structure)
+        _check_carry(name, flatten(after), carried, carry_structure)
         return (after, []), (output, left)
 
     split = 1 + len(carried)
     like = [StandIn(INDEX), *map(stand_in, carried), *steps]
-    turn = Turn(trace("scan", one, like, _count_steps), like, split)
+    turn = Turn(trace(name, one, like, _count_steps), like, split)
     stacked = [has_part(inputs, place.owner) for place in gathered.places]
     if stacked:
         turn = keeping(turn, gathered.places, stacked, trip)
@@ -192,7 +200,9 @@ def fori_loop(start: Any, stop: Any, body: Callable[[Any, Any], Any], carry: Any
     current = current_trace()
     if any([isinstance(each, Handle) for each in ends]) and current and current.bounds is None:
         return _counting(*ends, body, carry)
-    return scan(lambda value, index: (body(index, value), None), carry, arange(*ends))[0]
+    return _scan(
+        "fori_loop", lambda value, index: (body(index, value), None), carry, arange(*ends)
+    )[0]
 
 
 def _counting(start: Any, stop: Any, body: Callable[[Any, Any], Any], carry: Any) -> Any:
@@ -281,10 +291,11 @@ def _check_carry(
     if found is not structure:
         fail(ArgumentError, name, f"the carry comes in as {structure} and goes out as {found}")
     for value, node in zip(leaves, carried, strict=True):
-        type_ = as_node(value, name).type
-        if type_ is not node.type:
+        after = as_node(value, name)
+        if after.type is not node.type:
+            begun, ended = described(wrap(node)), described(wrap(after))
             fail(
-                ShapeError, name, f"a carry comes in as {node.type} and goes out as {type_}",
+                ShapeError, name, f"a carry comes in as {begun} and goes out as {ended}",
                 hint="a carry keeps its shape and dtype; start it with the dtype it ends with",
             )  # fmt: skip
 
