@@ -6,6 +6,7 @@ since it must be there.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from math import prod
 from typing import Any, NamedTuple
 
 from ..ir import step
@@ -31,6 +32,24 @@ def owner_of(array: AnyValue) -> AnyValue:
         array = op.array
         op = array.op
     return array
+
+
+def whole(array: AnyValue) -> AnyValue | None:
+    """The array, or the row of one, of which this shows all elements in order, in any shape."""
+    shown, op = array, array.op
+    while isinstance(op, step.View):
+        if op.offset != 0 or op.array.dtype is not shown.dtype:
+            return None
+        array = op.array
+        op = array.op
+    return array if prod(array.type.shape) == prod(shown.type.shape) else None
+
+
+def drop(op: Op) -> None:
+    """Take an op out of its block, and with it views that nobody else reads."""
+    idle = [op]
+    while idle:
+        idle += [each for each in idle.pop().detach() if isinstance(each, PARTS) and each.unused]
 
 
 def touched(op: Op) -> Touched:

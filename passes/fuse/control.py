@@ -26,8 +26,10 @@ def is_opened(op: Op | None) -> bool:
 
 
 def region_func(caller: Func, op: Op, region: Block) -> Func:
-    """A region as a func that also takes all that the regions of the op read from outside."""
-    func = Func("region", (), caller.symbols, location=op.location)
+    """A region as a func that also takes all that the regions of the op read from outside; what is
+    carried is its to write to."""
+    settings = {"donated": _carried(op)}
+    func = Func("region", (), caller.symbols, settings, op.location)
     outer = captured(op.regions)
     values = {
         value: func.body.add_argument(value.type, value.name)
@@ -37,6 +39,13 @@ def region_func(caller: Func, op: Op, region: Block) -> Func:
     copy_ops((each for each in region if not each.terminator), builder, values)
     builder.emit_all(Return, [values.get(each, each) for each in region.terminator.operands])
     return func
+
+
+def _carried(op: Op) -> tuple[int, ...]:
+    """At which places the regions of an op take what the next step replaces."""
+    first = 1 if isinstance(op, tensor.Loop) else 0
+    count = len(op.carries) if isinstance(op, tensor.Loop | tensor.While) else 0
+    return tuple(range(first, first + count))
 
 
 def emit_control(

@@ -3,7 +3,8 @@
 Comes in: clusters, when all are decided. Goes out: the same, in the order of the program, but that
 one which lets go of more memory than it takes runs as soon as it can: the gradient of a weight
 right after what it is computed from, not when all of them are wanted; but one that may replace what
-was donated runs after all others that read it.
+was donated, or what a loop carries, runs after all others that read it. So does one that updates it
+at some places, a loop that carries it and a branch, wherever they stand in the program.
 Never: a function of Python that is called before one that the program calls earlier.
 """
 
@@ -12,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from ...ir import tensor
 from .choose import bytes_of
 from .clusters import Cluster, Clusters
+from .control import is_opened
 from .graph import Source
 
 
@@ -42,13 +44,47 @@ class _Order:
     def all(self) -> Iterator[Cluster]:
         """In the order of the program, each with those that then shrink memory."""
         for cluster in self.program:
-            pending = {} if cluster in self.done else {cluster: cluster.place}
-            while pending:
-                running = min(pending, key=pending.__getitem__)
-                del pending[running]
-                self._run(running)
-                yield running
-                pending |= {each: each.place for each in self._beside(running)}
+            for first in self._before(cluster):
+                yield from self._with_others(first)
+            yield from self._with_others(cluster)
+
+    def _with_others(self, cluster: Cluster) -> Iterator[Cluster]:
+        pending = {} if cluster in self.done else {cluster: cluster.place}
+        while pending:
+            running = min(pending, key=pending.__getitem__)
+            del pending[running]
+            self._run(running)
+            yield running
+            pending |= {each: each.place for each in self._beside(running)}
+
+    def _before(self, cluster: Cluster) -> list[Cluster]:
+        """What must run for all to be done that reads an array which this cluster updates, as far
+        as that can be had before the update."""
+        found: set[Cluster] = set()
+        for source in () if cluster in self.done else cluster.reads:
+            for other in self.readers[source] if self._may_update(cluster, source) else ():
+                needed = self._needed(other)
+                if cluster not in needed and not any(map(_calls_python, needed)):
+                    found |= needed
+        return sorted(found, key=lambda each: each.place)
+
+    def _may_update(self, cluster: Cluster, source: Source) -> bool:
+        """Whether a cluster may write to some places of an array that it is free to replace."""
+        if source not in self.donated:
+            return False
+        op, type_ = cluster.nodes[0].op, source.value.type
+        if op is not None and is_opened(op):
+            return any(each.value.type is type_ for each in cluster.writes)
+        return isinstance(op, tensor.Scatter)
+
+    def _needed(self, cluster: Cluster) -> set[Cluster]:
+        """A cluster, and all that is still to run before it."""
+        needed, pending = {cluster}, [cluster]
+        while pending:
+            makers = self.makers[pending.pop()] - needed
+            needed |= makers
+            pending += makers
+        return needed
 
     def _run(self, cluster: Cluster) -> None:
         self.done.add(cluster)
@@ -68,7 +104,7 @@ class _Order:
                 yield other
 
     def _can_run(self, cluster: Cluster) -> bool:
-        if self.makers[cluster] or isinstance(cluster.nodes[0].op, tensor.HostCall):
+        if self.makers[cluster] or _calls_python(cluster):
             return False
         return not any(self._is_replaced_too_early(source, cluster) for source in cluster.reads)
 
@@ -99,3 +135,7 @@ class _Order:
             if is_last and source.node is not None and not source.returned:
                 freed += bytes_of(source)
         return taken == 0 or freed > taken
+
+
+def _calls_python(cluster: Cluster) -> bool:
+    return isinstance(cluster.nodes[0].op, tensor.HostCall)

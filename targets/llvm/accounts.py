@@ -13,6 +13,7 @@ from ...passes.complex_to_real import names_of_parts
 from ...passes.copying import copy_func
 from ...passes.gather_launches import gather_launches
 from ...passes.past_caches import past_caches
+from ...passes.spare_copies import spare_copies
 from ...passes.tiling import tile
 from ..account import Account, make_account
 from ..script import Host
@@ -37,6 +38,7 @@ def account(module: Module, names: Sequence[str], host: Host) -> Account:
     program = compile_step(module, host)
     parts = fused(module, apart=is_apart())
     tiled = tile(parts.module, chooser(processor()))
+    spare_copies(tiled.module)
     funcs = {name: tiled.module[name] for name in tiled.kernels}
     refused = {name: reason for name, func in funcs.items() if (reason := refusal(func))}
     runs = "kernels run one after the other"

@@ -13,6 +13,7 @@ from ...passes.complex_to_real import complex_to_real, seen_as_complex
 from ...passes.fuse import Fused, fuse
 from ...passes.gather_launches import gather_launches
 from ...passes.in_place import in_place
+from ...passes.spare_copies import spare_copies
 from ...passes.tiling import tile
 from .machines import CPU
 from .schedules import chooser
@@ -25,7 +26,8 @@ def descend(
     wants the module afterwards."""
     kernels = fused(module, apart=apart, given=given).module
     tiled = tile(kernels, chooser(machine), shared=True, given=True)
-    return in_place(gather_launches(tiled.module).module), tiled.refused
+    gathered = gather_launches(spare_copies(tiled.module))
+    return in_place(gathered.module), tiled.refused
 
 
 def fused(module: Module, *, apart: bool, given: bool = False) -> Fused:

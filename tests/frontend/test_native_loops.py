@@ -93,6 +93,19 @@ def lookups(weights: Any, xs: Any) -> Any:
     return bs.scan(step, bs.asarray(0), xs)
 
 
+def table(weights: Any, xs: Any) -> Any:
+    """Cells of a table, each of its neighbours, in a loop in a loop."""
+
+    def row(i: Any, cells: Any) -> Any:
+        def cell(j: Any, cells: Any) -> Any:
+            least = bs.minimum(cells[i, j + 1], cells[i + 1, j])
+            return cells.at[i + 1, j + 1].set(bs.abs(xs[i, j]) + least)
+
+        return bs.fori_loop(0, WIDTH, cell, cells)
+
+    return bs.fori_loop(0, STEPS, row, bs.zeros((STEPS + 1, WIDTH + 1)))
+
+
 def nothing(weights: Any, xs: Any) -> Any:
     return rnn(weights, xs[:0])
 
@@ -106,7 +119,7 @@ def large(weights: Any, xs: Any) -> Any:
 FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
     each.__name__: each
     for each in (
-        rnn, backwards, layers, halvings, powers, choices, collatz, lookups, nothing, large,
+        rnn, backwards, layers, halvings, powers, choices, collatz, lookups, table, nothing, large,
     )
 }  # fmt: skip
 SLOPES = ["rnn", "backwards", "layers", "powers", "choices", "lookups"]
@@ -207,6 +220,15 @@ def test_an_index_in_a_loop_that_names_no_place() -> None:
             ) as caught:
                 each.numpy()
             assert "test_native_loops.py" in str(caught.value)
+
+
+def test_an_update_in_a_loop_that_names_no_place() -> None:
+    with bs.device("cpu"):
+        x = bs.asarray(numbers(STEPS))
+        made = bs.jit(lambda x: bs.fori_loop(0, 9, lambda i, x: x.at[i].set(0.0), x))(x)
+        with pytest.raises(bs.PlaceError, match=r"index 6 .*is outside axis 0"):
+            made.numpy()
+        assert np.array_equal(x.numpy(), numbers(STEPS))
 
 
 def test_a_profile_names_what_is_in_a_loop() -> None:
