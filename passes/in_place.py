@@ -4,7 +4,7 @@ Comes in: a step module whose kernels are final, and whose main func is the pass
 `donated` arguments, counted from 0, are memory that the step may write to. Goes out: the same
 module, in which an array is made in the place of one of the same type: of a donated one that nobody
 reads any more, or of one that the same kernel reads for the last time, each element right before it
-writes there.
+writes there. What would only copy an array to where it is then is gone.
 Never: an element that is read after it was written, whatever the order of a kernel's programs.
 """
 
