@@ -14,6 +14,7 @@ from typing import Any
 
 from ...ir.errors import IRError
 from ...ir.func import Func
+from ...passes.handled import is_of_handler
 from .cache import Cache, default_cache, key_of
 from .compile import CompileError
 from .load import load
@@ -88,6 +89,8 @@ def linked(objects: Mapping[str, bytes], compiled: Iterable[str], funcs: Funcs) 
     try:
         return dict(load([*objects.values()], [*objects]))
     except RuntimeError as problem:  # something is called that is not there
+        if is_of_handler(problem):
+            raise
         name = next(iter([*compiled, *objects]))
         raise why_not(funcs[name](), name, str(problem)) from problem
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from .library import llvm
 from .machines import CPU
+from .uninterrupted import uninterrupted
 
 LEVEL = 2
 PASSES = ("sroa", "simplify_cfg", "instruction_combine", "loop_rotate")
@@ -30,6 +31,7 @@ class CompileError(Exception):
     """LLVM refused a text; the message is LLVM's."""
 
 
+@uninterrupted
 def compile_text(text: str, machine: CPU) -> bytes:
     """The object of a module."""
     target = target_machine(machine)
@@ -45,6 +47,7 @@ def compile_text(text: str, machine: CPU) -> bytes:
         raise CompileError(str(problem)) from problem
 
 
+@uninterrupted
 def assembly_of(text: str, machine: CPU) -> str:
     """The assembly of a module, for a person."""
     target = target_machine(machine)
@@ -84,7 +87,8 @@ def _set(place: int) -> None:
         llvm().set_option("", f"{name}={values[place]}")
 
 
-@cache
+@uninterrupted
+@cache  # in there, where objects of llvmlite begin and end
 def target_machine(machine: CPU) -> Any:
     """LLVM's view of a CPU."""
     target = llvm().Target.from_triple(machine.triple)

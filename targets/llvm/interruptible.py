@@ -12,10 +12,16 @@ import os
 from collections.abc import Callable
 from contextvars import copy_context
 from threading import Event, Lock, Thread, current_thread, main_thread
-from typing import Any
+from typing import Any, Generic, TypeVar
+
+from ...passes.handled import is_of_handler
+
+Made = TypeVar("Made")
 
 MUCH = 1 << 14
 """So many elements: a decomposition of them takes a millisecond, and to start a thread a tenth."""
+LOOK_AFTER = 0.05
+"""Seconds after which who waits looks at signals: one that comes right before that wakes nobody."""
 
 _UNDER_WAY = set[Any]()
 """Of each work that is under way a lock, which is held until it is over."""
@@ -35,26 +41,62 @@ def do(work: Callable[[], object], elements: int) -> None:
         _do_behind(work)
 
 
-def _do_behind(work: Callable[[], object]) -> None:
-    problems, over, context = list[BaseException](), Lock(), copy_context()
+class Work(Generic[Made]):
+    """Something that another thread makes: it calls this, once, and who asked waits."""
 
-    def do_all() -> None:
+    def __init__(self, make: Callable[[], Made]) -> None:
+        self._make = make
+        self._made: Made | None = None
+        self._problem: BaseException | None = None
+        self._is_wanted, self._over = True, Lock()
+        self._over.acquire()
+
+    def __call__(self) -> None:
+        """Make it, unless nobody wants it any more."""
         try:
-            context.run(_do_counted, work)
+            if self._is_wanted:
+                self._made = self._make()
         except BaseException as problem:
-            problems.append(problem)
+            self._problem = problem
         finally:
-            over.release()
+            self._over.release()
 
-    over.acquire()
+    def wait(self) -> Made:
+        """What was made, or what was raised; or what a handler of signals raises meanwhile."""
+        try:
+            while not self._over.acquire(timeout=LOOK_AFTER):
+                pass
+        except BaseException:
+            self._is_wanted = False
+            raise
+        problem, self._problem = self._problem, None
+        try:
+            if problem is not None:
+                raise problem
+        finally:
+            del problem  # it holds this frame
+        return self._made  # pyright: ignore[reportReturnType]
+
+
+def is_begun(do: Callable[[], None]) -> bool:
+    """Whether there is a thread that does this: there is none in some versions while a process
+    ends, or where there are too many."""
     try:
-        Thread(target=do_all, daemon=True).start()
-    except RuntimeError:  # there is no thread for it, as in some versions while a process ends
+        Thread(target=do, daemon=True).start()
+    except RuntimeError as problem:
+        if is_of_handler(problem):
+            raise
+        return False
+    return True
+
+
+def _do_behind(work: Callable[[], object]) -> None:
+    context = copy_context()
+    behind = Work(lambda: context.run(_do_counted, work))
+    if is_begun(behind):
+        behind.wait()
+    else:
         work()
-        return
-    over.acquire()  # in which Python looks at signals, unlike in the work
-    for problem in problems:
-        raise problem
 
 
 def _do_counted(work: Callable[[], object]) -> None:

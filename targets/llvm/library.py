@@ -7,8 +7,11 @@ Never: a type; llvmlite declares none.
 from functools import cache
 from typing import Any
 
+from .uninterrupted import uninterrupted
+
 
 @cache
+@uninterrupted
 def llvm() -> Any:
     """The module `llvmlite.binding`."""
     from llvmlite import binding  # pyright: ignore[reportMissingTypeStubs]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ...passes.machine import Machine
 from .library import llvm
+from .uninterrupted import uninterrupted
 
 KIB = 1 << 10
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
@@ -64,6 +65,7 @@ instead of 120 with half of a level-2 cache."""
 
 
 @cache
+@uninterrupted
 def host() -> CPU:
     """The processor that this runs on: the best model that it is, with its own name, features and
     caches."""
