@@ -11,12 +11,19 @@ from .uninterrupted import uninterrupted
 
 
 @cache
-@uninterrupted
 def llvm() -> Any:
-    """The module `llvmlite.binding`."""
+    """The module `llvmlite.binding`.
+
+    Imported by the thread that first asks, which had better be the main one: an interrupt may leave
+    Python's lock of all imports with that one, and every other thread that imports waits for ever.
+    """
     from llvmlite import binding  # pyright: ignore[reportMissingTypeStubs]
 
-    made: Any = binding
-    made.initialize_all_targets()
-    made.initialize_all_asmprinters()
-    return made
+    _initialise(binding)
+    return binding
+
+
+@uninterrupted
+def _initialise(binding: Any) -> None:
+    binding.initialize_all_targets()
+    binding.initialize_all_asmprinters()

@@ -65,10 +65,15 @@ instead of 120 with half of a level-2 cache."""
 
 
 @cache
-@uninterrupted
 def host() -> CPU:
     """The processor that this runs on: the best model that it is, with its own name, features and
     caches."""
+    llvm()  # imported by whoever asks
+    return _found()
+
+
+@uninterrupted
+def _found() -> CPU:
     found = llvm().get_host_cpu_features()
     model = model_of(frozenset(name for name, has in found.items() if has))
     name = llvm().get_host_cpu_name()
