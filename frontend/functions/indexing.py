@@ -156,9 +156,6 @@ def _host_places(node: Node, places: Any, size: Size, axis: int) -> Node:
 def _wrapped(places: Node, size: Size) -> Node:
     """Places of which negative ones count from the end; what names none stays as it is, to be shown
     so."""
-    if places.type.dtype is ir.u64:  # what is too large for an index stays too large
-        most = filled(2**63 - 1, places.type.shape, ir.u64)
-        places = record(ops.Minimum, (places, most))
     if places.type.dtype in ir.UNSIGNED:
         return cast_node(places, INDEX)
     places = cast_node(places, INDEX)
