@@ -2,6 +2,7 @@
 
 Comes in: a name that there is not, and who was asked for it. Goes out: an `AttributeError`, which
 says what to write instead, or leaves Python to find a name that looks like it.
+Never: a name of tensors: classes that are asked so find all other names more slowly, too.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-TENSOR = "Tensor"
 _CALLED: Mapping[str, str] = {
     "absolute": "abs", "amax": "max", "amin": "min", "arccos": "acos", "arccosh": "acosh",
     "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan", "arctan2": "atan2",
@@ -51,22 +51,6 @@ _MADE: Mapping[str, str] = {
     "unravel_index": "`i // n` and `i % n`",
     "vstack": "`bs.concat(tensors, axis=0)`",
 }
-_OF_TENSORS: Mapping[str, str] = {
-    "clone": "`x` itself: tensors do not change; `x[i] = v` makes another one",
-    "contiguous": "`x` itself: all tensors are",
-    "copy": "`x` itself: tensors do not change; `x[i] = v` makes another one",
-    "cpu": "`x.to('cpu')`",
-    "cuda": "`x.to('cuda')`",
-    "double": "`x.astype('float64')`",
-    "fill": "`bs.full_like(x, v)`",
-    "float": "`x.astype('float32')`",
-    "half": "`x.astype('float16')`",
-    "int": "`x.astype('int32')`",
-    "long": "`x.astype('int64')`",
-    "norm": "`bs.linalg.norm(x)`",
-    "type": "`x.astype(dtype)`",
-    "zero_": "`bs.zeros_like(x)`",
-}
 _ELSEWHERE: Mapping[str, Mapping[str, str]] = {
     "brimstone": _MADE,
     "brimstone.linalg": {
@@ -80,7 +64,6 @@ _ELSEWHERE: Mapping[str, Mapping[str, str]] = {
         "randn": "`bs.randn`",
         "seed": "`bs.manual_seed(seed)`",
     },
-    TENSOR: _OF_TENSORS,
 }
 """By who is asked."""
 
@@ -88,12 +71,6 @@ _ELSEWHERE: Mapping[str, Mapping[str, str]] = {
 def refuse_name(owner: str, name: str, asked: Any) -> NoReturn:
     """Say that there is no such name, and what there is."""
     called = _CALLED.get(name)
-    if called is not None:
-        instead = (
-            f"`x.{called}`" if hasattr(asked, called) and owner == TENSOR else f"`bs.{called}`"
-        )
-    else:
-        instead = _ELSEWHERE[owner].get(name) or (owner == TENSOR and _MADE.get(name))
-    kind = f"{owner!r} object" if owner == TENSOR else f"module {owner!r}"
+    instead = f"`bs.{called}`" if called else _ELSEWHERE[owner].get(name)
     hint = f"; here it is {instead}" if instead else ""
-    raise AttributeError(f"{kind} has no attribute {name!r}{hint}", name=name, obj=asked)
+    raise AttributeError(f"module {owner!r} has no attribute {name!r}{hint}", name=name, obj=asked)

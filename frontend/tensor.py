@@ -204,13 +204,6 @@ class Tensor(Methods, Handle):
             return array.astype(dtype)
         return array.copy() if copy else array
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # of a protocol, which asks whether there is such a thing
-            raise AttributeError(name)
-        from .elsewhere import TENSOR, refuse_name
-
-        refuse_name(TENSOR, name, self)
-
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *given: Any, **named: Any) -> Any:
         from .ufuncs import call
 
