@@ -104,7 +104,9 @@ def __getattr__(name: str) -> Any:
     elif name == "__version__":
         found = import_module("importlib.metadata").version("brimstone")
     else:
-        import_module(".elsewhere", __name__).refuse_name("brimstone", name, sys.modules.get(_ROOT))
+        from .elsewhere import refuse_name
+
+        refuse_name("brimstone", name, sys.modules.get(_ROOT))
     # From now on the root has the name itself, and nobody is asked.
     setattr(sys.modules[_ROOT], name, found)
     return found

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-_CALLED: Mapping[str, str] = {
+CALLED: Mapping[str, str] = {
     "absolute": "abs", "amax": "max", "amin": "min", "arccos": "acos", "arccosh": "acosh",
     "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan", "arctan2": "atan2",
     "arctanh": "atanh", "array": "asarray", "bitwise_not": "bitwise_invert", "cat": "concat",
     "concatenate": "concat", "conjugate": "conj", "cummax": "cumulative_max",
     "cummin": "cumulative_min", "cumprod": "cumulative_prod", "cumsum": "cumulative_sum",
-    "fabs": "abs", "gather": "take_along_axis", "invert": "bitwise_invert",
+    "deg2rad": "radians", "gather": "take_along_axis", "invert": "bitwise_invert",
     "left_shift": "bitwise_left_shift", "map": "vmap", "mod": "remainder",
-    "permute": "permute_dims", "power": "pow", "ravel": "flatten",
+    "permute": "permute_dims", "power": "pow", "rad2deg": "degrees", "ravel": "flatten",
     "right_shift": "bitwise_right_shift", "rint": "round", "select": "where", "switch": "cond",
     "true_divide": "divide", "unique": "unique_values", "unsqueeze": "expand_dims",
 }  # fmt: skip
@@ -29,6 +29,7 @@ _MADE: Mapping[str, str] = {
     "digitize": "`bs.searchsorted(bins, x, side='right')`",
     "dot": "`x @ y`, or `bs.vecdot`",
     "dstack": "`bs.concat(tensors, axis=2)`",
+    "fabs": "`bs.abs`",
     "gradient": "`bs.diff`, or `bs.grad` for derivatives",
     "histogram": "`bs.searchsorted(edges, x)` and `bs.zeros(n).at[places].add(1)`",
     "hstack": "`bs.concat(tensors, axis=1)`",
@@ -70,7 +71,7 @@ _ELSEWHERE: Mapping[str, Mapping[str, str]] = {
 
 def refuse_name(owner: str, name: str, asked: Any) -> NoReturn:
     """Say that there is no such name, and what there is."""
-    called = _CALLED.get(name)
+    called = CALLED.get(name)
     instead = f"`bs.{called}`" if called else _ELSEWHERE[owner].get(name)
     hint = f"; here it is {instead}" if instead else ""
     raise AttributeError(f"module {owner!r} has no attribute {name!r}{hint}", name=name, obj=asked)

@@ -340,9 +340,9 @@ def buffers_on(device: Device, nodes: Sequence[Node]) -> list[Any]:
 
 
 def refuse_elsewhere(device: Device, nodes: Sequence[Node]) -> None:
-    """Refuse what is on another device."""
+    """Refuse what is on another device; what is on none yet may be computed there."""
     for node in nodes:
-        if node.device is not device:
+        if node.device not in (None, device):
             problem = f"the tensors are on different devices: {device}, {node.device}"
             fail(DeviceError, "jit", problem, hint="move one with `.to(device)` first")
 

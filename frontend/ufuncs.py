@@ -12,23 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from .elsewhere import CALLED
 from .errors import DTypeError, fail
 from .methods import divided
 from .namespace import namespace
-
-_NAMES = {
-    "absolute": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh",
-    "arctan": "atan", "arctan2": "atan2", "arctanh": "atanh", "conjugate": "conj",
-    "deg2rad": "radians", "invert": "bitwise_invert", "left_shift": "bitwise_left_shift",
-    "power": "pow", "rad2deg": "degrees", "right_shift": "bitwise_right_shift", "rint": "round",
-}  # fmt: skip
-"""Those that are called something else here."""
 
 
 def call(ufunc: np.ufunc, method: str, given: Sequence[Any], named: Mapping[str, Any]) -> Any:
     """What one of numpy's functions is to give back."""
     name = ufunc.__name__
-    ours = _NAMES.get(name, name)
+    ours = CALLED.get(name, name)
     function = divided if name == "divmod" else getattr(namespace(), ours, None)
     if method == "__call__" and function is not None and not named:
         return function(*given)

@@ -19,19 +19,19 @@ from .touched import blocks_in, owner_of, touched
 
 def in_place(module: Module) -> Module:
     """Let kernels write where they read for the last time, and results be what was donated."""
-    kernels, main = Sharing(module), module.main
+    sharing, main = Sharing(module), module.main
     for block in list(blocks_in(main.body)):
         donated = main.attributes.get("donated", ()) if block is main.body else ()
-        _Block(block, kernels, [main.arguments[place] for place in donated]).reuse()
-    kernels.drop_idle_copies()
+        _Block(block, sharing, [main.arguments[place] for place in donated]).reuse()
+    sharing.drop_idle_copies()
     return module
 
 
 class _Block:
     """The arrays of a block: at which op each is touched first, and last."""
 
-    def __init__(self, block: Block, kernels: Sharing, donated: list[AnyValue]) -> None:
-        self.block, self.kernels = block, kernels
+    def __init__(self, block: Block, sharing: Sharing, donated: list[AnyValue]) -> None:
+        self.block, self.sharing = block, sharing
         self.ops = list(block)
         self.first, self.last = dict[AnyValue, int](), dict[AnyValue, int]()
         self.frees: dict[AnyValue, Op] = {}
@@ -64,11 +64,11 @@ class _Block:
         """The arrays in whose place this one can be made while they are read."""
         place = self.first[array]
         op = self.ops[place]
-        for other in self.kernels.read_beside(op, array):
+        for other in self.sharing.read_beside(op, array):
             is_ours = other in (self.frees if array in self.frees else self.donated)
             if not is_ours or other is array or self.last.get(other) != place:
                 continue
-            if other.type is array.type and self.kernels.may_share(op, other, array):
+            if other.type is array.type and self.sharing.may_share(op, other, array):
                 yield other
 
     def _take(self, array: AnyValue, others: Iterable[AnyValue]) -> bool:
@@ -78,7 +78,7 @@ class _Block:
             return False
         self.last[other] = self.last.pop(array)
         self.donated.pop(other, None)
-        self.kernels.replace(array, other)
+        self.sharing.replace(array, other)
         if array.op is not None:
             replace(array, other)
             array.op.detach()

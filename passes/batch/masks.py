@@ -34,10 +34,6 @@ class Mask:
     wanted: bool
     outer: "Mask | None"
 
-    def within(self, outer: "Mask | None") -> "Mask":
-        """The same, of the lanes of another one."""
-        return Mask(self.predicate, self.wanted, outer)
-
     def active(self, builder: Builder) -> AnyValue:
         """A boolean a lane."""
         own = self.predicate if self.wanted else builder.emit(tensor.BitNot, self.predicate)

@@ -23,7 +23,7 @@ void drop_all(brimstone_arrays *more) noexcept {
     if (more) brimstone_leave(more);
 }
 
-// What others lie in the place of has no memory of its own, as the last state of a training.
+// What was given away has no memory to give back, as all states of a training but the last one.
 void drop(const Held &held) noexcept {
     if (held.forms) Py_DecRef(held.forms);
     if (!held.arrays) return;
