@@ -47,6 +47,9 @@ for wait in (0.005, 0.01, 0.03, 0.05):
 HELD = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# All is imported: of an interrupt that goes through an `eval` of text, as modules have some that are
+# imported, Python says to whoever started it that it was not handled.
+(bs.exp(count(x, soon)[1]) + 1).numpy()
 held = bs.exp(count(x, never)[1]) + 1
 later = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
 try:
