@@ -179,6 +179,26 @@ def test_what_rounds_of_threads_say() -> None:
     assert "1.50 times the steps (1.20..2.00), as processes 2.00" in said
 
 
+def test_steps_are_timed_within_a_profile_and_without() -> None:
+    from benchmarks import profiler_costs
+
+    with bs.device("cpu"):
+        alone, times = profiler_costs.cost((6, 8, 3), 4, turns=2)
+    assert 0 < alone < 1
+    assert 0 < times < 100
+
+
+@pytest.mark.parametrize(("times", "fails"), [(1.04, 0), (1.06, 1)])
+def test_who_is_profiled_for_too_much_is_told(
+    monkeypatch: pytest.MonkeyPatch, times: float, fails: int
+) -> None:
+    from benchmarks import profiler_costs
+
+    monkeypatch.setattr(profiler_costs, "cost", lambda *_: (1e-3, times))
+    monkeypatch.setattr("sys.argv", ["profiler_costs"])
+    assert profiler_costs.main() == fails
+
+
 def test_costs_of_compiling_are_told_by_stages(capsys: pytest.CaptureFixture[str]) -> None:
     from benchmarks.compile_time import measure, normal
 
