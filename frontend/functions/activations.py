@@ -18,7 +18,7 @@ from ..node import Node, record
 from .common import as_axes, cast_node, either, filled, promote
 from .elementwise import add, divide, erf, exp, expm1, logaddexp, multiply, negative, tanh
 from .logic import greater, less, where
-from .reductions import broadcast_kept, finite_maximum, reduce
+from .reductions import broadcast_kept, maximum_kept, reduce
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -133,5 +133,5 @@ def _normalised(name: str, x: Any, axis: Any, dim: Any) -> tuple[Node, Node, tup
 
 
 def _shifted(node: Node, axes: tuple[int, ...]) -> Node:
-    """The node less its largest element along the axes."""
-    return record(ops.Subtract, (node, broadcast_kept(finite_maximum(node, axes), node)))
+    """The node less its largest element along the axes: NaN where that is infinite."""
+    return record(ops.Subtract, (node, broadcast_kept(maximum_kept(node, axes), node)))

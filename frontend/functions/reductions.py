@@ -236,7 +236,9 @@ def logsumexp(
     node, axes, keep = _arguments("logsumexp", x, axis, dim, keepdims, keepdim)
     (node,) = promote("logsumexp", wrap(node), among=ir.FLOATS, floats=True)
     wide = cast_node(node, node.type.dtype.accumulator)
-    shift = finite_maximum(wide, axes)
+    largest = maximum_kept(wide, axes)
+    zero = filled(0.0, largest.type.shape, largest.type.dtype)
+    shift = record(ops.Select, (record(ops.IsFinite, (largest,)), largest, zero))
     powers = record(ops.Exp, (record(ops.Subtract, (wide, broadcast_kept(shift, wide))),))
     total = reduce(ops.ReduceSum, powers, axes, True)
     result = record(ops.Add, (record(ops.Log, (total,)), shift))
@@ -247,14 +249,12 @@ def logsumexp(
     return wrap(cast_node(result, node.type.dtype))
 
 
-def finite_maximum(node: Node, axes: tuple[int, ...]) -> Node:
-    """The largest along the axes, which stay with size 1; 0 where it is infinite.
+def maximum_kept(node: Node, axes: tuple[int, ...]) -> Node:
+    """The largest along the axes, which stay with size 1.
 
     No derivative flows through it: it only keeps powers from overflowing.
     """
-    largest = record(ops.StopGradient, (reduce(ops.ReduceMaximum, node, axes, True),))
-    zero = filled(0.0, largest.type.shape, largest.type.dtype)
-    return record(ops.Select, (record(ops.IsFinite, (largest,)), largest, zero))
+    return record(ops.StopGradient, (reduce(ops.ReduceMaximum, node, axes, True),))
 
 
 def argmax(

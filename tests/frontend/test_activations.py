@@ -67,6 +67,16 @@ def test_a_sigmoid_and_its_slope_are_accurate_where_they_are_small(device: str) 
         assert np.isnan(bs.sigmoid(bs.asarray(np.nan)).item())
 
 
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("activation", [bs.softmax, bs.log_softmax])
+def test_softmax_of_a_row_with_an_infinity_is_nan(activation: Any, axis: int) -> None:
+    """Nowhere is one of its elements 0, which would be a certainty."""
+    rows = np.array([[0, 1, np.inf], [np.inf] * 3, [np.inf, 0, -np.inf], [0, np.nan, 1]])
+    given = bs.asarray(rows if axis == 1 else rows.T)
+    assert np.isnan(activation(given, axis=axis).numpy()).all()
+    assert np.isnan(bs.grad(lambda x: activation(x, axis=axis)[0, 0])(given)[0, 0].item())
+
+
 def test_softmax_along_axes() -> None:
     x = bs.asarray([[1.0, 2.0], [-np.inf, -np.inf]])
     np.testing.assert_allclose(x.softmax(dim=0).sum(axis=0).numpy(), 1, rtol=1e-6)
