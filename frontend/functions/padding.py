@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from ..tensor import Tensor
 
 MODES = ("constant", "reflect", "edge", "circular")
+_ELSEWHERE = {"wrap": "circular", "replicate": "edge"}
+"""Modes as other libraries call them."""
 Widths = tuple[tuple[int, int], ...]
 
 
@@ -39,7 +41,9 @@ def pad(x: Any, widths: Any, /, mode: str = "constant", value: Any = 0) -> Tenso
     """
     node = as_node(x, "pad")
     if mode not in MODES:
-        fail(ArgumentError, "pad", f"{mode!r} is none of {', '.join(MODES)}", x)
+        here = _ELSEWHERE.get(str(mode))
+        hint = f"that is {here!r} here" if here else ""
+        fail(ArgumentError, "pad", f"{mode!r} is none of {', '.join(MODES)}", x, hint=hint)
     pairs = _widths(widths, len(node.type.shape))
     if mode == "constant":
         return wrap(_constant(node, pairs, value))

@@ -112,6 +112,7 @@ MISTAKES = [
     Mistake(lambda: bs.tile(x(), -1), bs.ArgumentError, "not negative"),
     Mistake(lambda: bs.pad(x(), 1.5), bs.DTypeError, "a width is an integer"),
     Mistake(lambda: bs.pad(x(), (1, 2, 3), mode="no"), bs.ArgumentError, "no"),
+    Mistake(lambda: bs.pad(x(), 1, mode="wrap"), bs.ArgumentError, "that is 'circular' here"),
     Mistake(lambda: bs.pad(x(), -5), bs.ShapeError, "not as many elements"),
     Mistake(lambda: bs.pad(x(), 5, mode="reflect"), bs.ShapeError, "reflect-padded"),
     Mistake(lambda: bs.unfold(x(), 1, 1.5), bs.DTypeError, "a size is an integer"),
