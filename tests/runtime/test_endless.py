@@ -47,8 +47,8 @@ for wait in (0.005, 0.01, 0.03, 0.05):
 HELD = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
-# All is imported: of an interrupt that goes through an `eval` of text, as modules have some that are
-# imported, Python says to whoever started it that it was not handled.
+# All is imported: modules `eval` text, and of an interrupt that goes through that Python says to
+# whoever started it that it was not handled.
 (bs.exp(count(x, soon)[1]) + 1).numpy()
 held = bs.exp(count(x, never)[1]) + 1
 later = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
