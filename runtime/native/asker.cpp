@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "home.hpp"
+
 namespace brimstone {
 namespace {
 
@@ -15,10 +17,13 @@ constexpr auto TURN = std::chrono::milliseconds(5);
 // Who has asked for something is likely to do so again within this time, a few turns.
 constexpr auto COMPANY = std::chrono::milliseconds(100);
 
-// Which thread was the last to ask for something, and when: of each, the address of something of
-// its own, as a thread that was interrupted has had several streams.
-std::atomic<const void *> latest = nullptr;
-std::atomic<Time::rep> latest_at = 0;
+// Which thread was the last to say that it asks for something, and when: of each, the address of
+// something of its own, as a thread that was interrupted has had several streams.
+struct alignas(APART) Latest {
+    std::atomic<const void *> thread = nullptr;
+    std::atomic<Time::rep> at = 0;
+};
+Latest latest;
 thread_local char own_place;
 
 }  // namespace
@@ -39,15 +44,15 @@ void Asker::waits(Haste &haste, Time now) noexcept {
     if (asked_ == Time()) return;
     awaits_ = is_at_once(now - std::exchange(asked_, Time()), AT_ONCE);
     haste.wanted(awaits_);
-    answered_ = nullptr;
+    has_answer_ = false;
 }
 
 bool Asker::awaits(const Haste &haste) const noexcept { return haste.awaits(awaits_); }
 
 bool Asker::surely_awaits(const std::shared_ptr<Haste> &haste) noexcept {
     if (!haste->surely_awaits()) return false;
-    answered_ = haste;
-    return true;
+    if (answered_ != haste) answered_ = haste;  // to hold it once more is to write to it
+    return has_answer_ = true;
 }
 
 bool Asker::is_watched(uint32_t number) const noexcept {
@@ -59,25 +64,26 @@ void Asker::reads(Time now) noexcept {
     reading_.store(now.time_since_epoch().count(), std::memory_order_relaxed);
 }
 
-// Whether other threads ask for something, too; each tells the others by asking.
+// Whether other threads ask for something, too; each tells the others by asking, as long as it does
+// not know for a good while that they are there.
 void Asker::note_company(Time now) noexcept {
+    if (now + COMPANY / 2 < company_until_) return;
     const Time::rep count = now.time_since_epoch().count();
-    const Time::rep before = latest_at.exchange(count, std::memory_order_relaxed);
-    const bool was_another = latest.exchange(&own_place, std::memory_order_relaxed) != &own_place;
-    if (was_another && Time(Time::duration(before)) + COMPANY > now) company_until_ = now + COMPANY;
+    const Time before{Time::duration(latest.at.exchange(count, std::memory_order_relaxed))};
+    const void *thread = latest.thread.exchange(&own_place, std::memory_order_relaxed);
+    if (thread != &own_place && before + COMPANY > now) company_until_ = now + COMPANY;
     has_company_ = now < company_until_;
 }
 
 // From what became of the results that were there when he went on.
 void Asker::learn() noexcept {
     const Time::rep reading = reading_.exchange(0, std::memory_order_relaxed);
-    const std::shared_ptr<Haste> answered = std::move(answered_);
-    if (!answered) return;
+    if (!std::exchange(has_answer_, false)) return;
     awaits_ = reading != 0 && is_at_once(Time(Time::duration(reading)) - answer_, THEN_AT_ONCE);
     if (reading == 0)
-        answered->went_on_without();
+        answered_->went_on_without();
     else
-        answered->wanted(awaits_);
+        answered_->wanted(awaits_);
 }
 
 // Whether somebody wants results at once who wants them after this time. In company he may have to

@@ -31,7 +31,7 @@ class Asker {
     bool awaits(const Haste &haste) const noexcept;
     bool surely_awaits(const std::shared_ptr<Haste> &haste) noexcept;
     // Whether he has got them so, and then that he goes on.
-    bool has_answer() const noexcept { return answered_ != nullptr; }
+    bool has_answer() const noexcept { return has_answer_; }
     void goes_on_at(Time now) noexcept { answer_ = now; }
 
     // He, or anybody else, reads what he asked for under this number, without a lock: whether it is
@@ -46,7 +46,8 @@ class Asker {
 
     Time asked_;                           // when he last did, unless he has waited since then
     bool awaits_ = false;                  // results of the last program he waited for, at once
-    std::shared_ptr<Haste> answered_;      // the program's, if he was sure to want what he got
+    std::shared_ptr<Haste> answered_;      // the program's whose results he was last sure to want
+    bool has_answer_ = false;              // and has got, without having asked for more
     Time answer_;                          // when he got it
     Time company_until_;                   // others are likely to ask for something, too
     bool has_company_ = false;             // when he last asked

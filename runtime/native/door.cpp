@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "clock.hpp"
+#include "home.hpp"
 #include "patience.hpp"
 
 namespace brimstone {
@@ -16,7 +17,7 @@ constexpr int PAUSES_PER_LOOK_AT_CLOCK = 8;
 
 // Who came back last and has not asked for anything since, as the address of something of his own;
 // and until when others wait for him.
-struct alignas(128) Door {
+struct alignas(APART) Door {
     std::atomic<const void *> inside = nullptr;
     std::atomic<int64_t> until = 0;
 };

@@ -26,11 +26,17 @@ class Haste {
         const int score = score_.load(std::memory_order_relaxed);
         const int later = score > LATE_ONCE ? LATE_ONCE : GOES_ON;
         const int sooner = std::min(std::max(score, LATE_ONCE) + 1, SURE);
-        score_.store(at_once ? sooner : later, std::memory_order_relaxed);
+        become(at_once ? sooner : later);
     }
-    void went_on_without() noexcept { score_.store(GOES_ON, std::memory_order_relaxed); }
+    void went_on_without() noexcept { become(GOES_ON); }
 
   private:
+    // What it is already is not written: other threads look at it.
+    void become(int score) noexcept {
+        if (score_.load(std::memory_order_relaxed) != score)
+            score_.store(score, std::memory_order_relaxed);
+    }
+
     // Above that he was late once, so many results in turn were wanted at once.
     static constexpr int UNKNOWN = -2, GOES_ON = -1, LATE_ONCE = 0, SURE = 4;
     std::atomic<int> score_ = UNKNOWN;

@@ -1,7 +1,5 @@
 #include "held.hpp"
 
-#include <vector>
-
 #include "array.hpp"
 #include "gone.hpp"
 
@@ -16,11 +14,9 @@ struct Held {
 
 // Those that are left, and perhaps one more.
 void drop_all(brimstone_arrays *more) noexcept {
-    const std::vector<brimstone_arrays *> left = take_gone();
-    if (left.empty() && !more) return;
     const Unlocked unlocked;
-    for (brimstone_arrays *each : left) brimstone_leave(each);
-    if (more) brimstone_leave(more);
+    drop_gone();
+    leave(more);
 }
 
 // What was given away has no memory to give back, as all states of a training but the last one.
@@ -89,7 +85,7 @@ PyObject *number(PyObject *self, PyObject *) noexcept {
     return array ? PyObject_CallMethod(array.get(), "item", nullptr) : nullptr;
 }
 
-PyObject *drop_gone(PyObject *, PyObject *) noexcept {
+PyObject *drop_what_is_gone(PyObject *, PyObject *) noexcept {
     drop_all(nullptr);
     return Py_BuildValue("");  // None
 }
@@ -97,7 +93,7 @@ PyObject *drop_gone(PyObject *, PyObject *) noexcept {
 PyMethodDef methods[] = {
     {"there", there, TAKES_NOTHING, "Where the first array begins; 0 if it is not there."},
     {"number", number, TAKES_NOTHING, "The only element of one that is alone, once computed."},
-    {"drop_gone", drop_gone, TAKES_NOTHING | IS_STATIC, "Drop what nobody has any more."},
+    {"drop_gone", drop_what_is_gone, TAKES_NOTHING | IS_STATIC, "Drop what nobody has any more."},
     {},
 };
 PyGetSetDef getters[] = {

@@ -22,8 +22,15 @@ constexpr size_t PLACES = 8, PLACE = size_t{16} << 10, STRIDE = 5;
 constexpr size_t LARGEST = SIZE_MAX / 4;
 // One part in so many of what is left is taken without another look.
 constexpr size_t SHARE_UNLOOKED = 8;
+// How many bytes more, or less, a home uses until it tells the others, and after how many uses it
+// tells them the time.
+constexpr int64_t TOLD_BYTES = int64_t{64} << 10, TOLD_USES = 1024;
 
-thread_local size_t home = 0;
+void raise(std::atomic<int64_t> &most, int64_t value) noexcept {
+    int64_t before = most.load(std::memory_order_relaxed);
+    while (before < value && !most.compare_exchange_weak(before, value)) {
+    }
+}
 
 // The next size of which there are blocks: four for each power of two.
 size_t rounded(size_t bytes) {
@@ -116,23 +123,21 @@ class Blocks::Shelves {
     Place latest_ = {};
 };
 
-void settle_down(size_t number) noexcept { home = number; }
-
 void *Blocks::take(size_t bytes) noexcept {
     if (bytes > LARGEST) return nullptr;
     const size_t size = rounded(bytes);
     void *block = find(size);
     if (!block && (block = fresh(size))) ++taken_from_system_;
-    if (block) count_in_use(size);
+    if (block) count_in_use(static_cast<int64_t>(size));
     return block;
 }
 
 bool Blocks::take(std::span<Block> blocks) noexcept {
     size_t found = 0;
     {
-        Home &own = own_home();
-        Shelves shelves(own, tick());
+        Home &own = this->own();
         const std::lock_guard lock(own.mutex);
+        Shelves shelves(own, tick(own));
         for (Block &block : blocks) {
             block.start = nullptr;
             if (block.bytes > LARGEST) continue;
@@ -140,9 +145,9 @@ bool Blocks::take(std::span<Block> blocks) noexcept {
             block.start = lift(*shelf);
             if (block.start) found += size;
         }
-        kept_ -= found;
+        own.kept.store(own.kept.load() - found);
     }
-    count_in_use(found);
+    count_in_use(static_cast<int64_t>(found));
     for (Block &block : blocks) {
         if (!block.start) block.start = take(block.bytes);
         if (block.start) continue;
@@ -159,11 +164,12 @@ void Blocks::give(void *block, size_t bytes) noexcept {
 
 void Blocks::give(std::span<const Block> blocks) noexcept {
     Kept *unwanted = nullptr;
-    size_t given = 0, laid = 0;
+    size_t given = 0, kept_here = 0;
     {
-        Home &own = own_home();
-        Shelves shelves(own, tick());
+        Home &own = this->own();
         const std::lock_guard lock(own.mutex);
+        Shelves shelves(own, tick(own));
+        kept_here = own.kept.load();
         for (const Block &block : blocks) {
             if (!block.start) continue;
             const auto [size, shelf] = shelves.of(block.bytes);
@@ -174,18 +180,23 @@ void Blocks::give(std::span<const Block> blocks) noexcept {
                 continue;
             }
             lay(kept, *shelf);
-            laid += size;
+            kept_here += size;
         }
-        kept_ += laid;
+        own.kept.store(kept_here);
     }
-    in_use_ -= given;
-    unmap_all(shrink_to(keep_at_most_, unwanted));
+    count_in_use(-static_cast<int64_t>(given));
+    // Only if one home has more than its share all of them may have too much.
+    unmap_all(kept_here > keep_at_most_ / HOMES ? shrink_to(keep_at_most_, unwanted) : unwanted);
 }
 
 void Blocks::trim() noexcept { unmap_all(shrink_to(0, nullptr)); }
 
 Blocks::Statistics Blocks::statistics() const noexcept {
-    return {in_use_, kept_, peak_in_use_, taken_from_system_};
+    int64_t in_use = in_use_, peak = peak_in_use_;
+    for (const Home &each : homes_) peak = std::max(peak, in_use_ + each.most_untold);
+    for (const Home &each : homes_) in_use += each.untold;
+    const auto size = [](int64_t bytes) { return static_cast<size_t>(bytes); };
+    return {size(in_use), kept(), size(std::max(peak, in_use)), taken_from_system_};
 }
 
 void Blocks::lock() noexcept {
@@ -198,22 +209,34 @@ void Blocks::unlock() noexcept {
     for (Home &each : homes_) each.mutex.unlock();
 }
 
-Blocks::Home &Blocks::own_home() noexcept { return homes_[home % HOMES]; }
+Blocks::Home &Blocks::own() noexcept { return homes_[own_home()]; }
 
 // A clock that only tells what was before what: to look at a real one takes longer than a block.
-int64_t Blocks::tick() noexcept { return uses_.fetch_add(1, std::memory_order_relaxed); }
+// Those of two homes may differ by so many uses as one of them has before it tells the time.
+int64_t Blocks::tick(Home &home) noexcept {
+    if (++home.clock % TOLD_USES == 0) {
+        raise(clock_, home.clock);
+        home.clock = clock_.load(std::memory_order_relaxed);
+    }
+    return home.clock;
+}
+
+size_t Blocks::kept() const noexcept {
+    size_t kept = 0;
+    for (const Home &each : homes_) kept += each.kept.load(std::memory_order_relaxed);
+    return kept;
+}
 
 // A block that is kept in this thread's home, or in the next one that has one; or a null pointer.
 Blocks::Kept *Blocks::find(size_t size) noexcept {
-    const int64_t now = tick();
     for (size_t i = 0; i < HOMES; ++i) {
-        Home &each = homes_[(home + i) % HOMES];
+        Home &each = homes_[(own_home() + i) % HOMES];
         const std::lock_guard lock(each.mutex);
         Shelf &shelf = each.shelves[shelf_of(size)];
-        shelf.last_use = now;
+        shelf.last_use = tick(each);
         Kept *block = lift(shelf);
         if (!block) continue;
-        kept_ -= size;
+        each.kept.store(each.kept.load() - size);
         return block;
     }
     return nullptr;
@@ -243,11 +266,14 @@ bool Blocks::is_there(size_t size) noexcept {
     return true;
 }
 
-void Blocks::count_in_use(size_t size) noexcept {
-    const size_t now = in_use_ += size;
-    size_t peak = peak_in_use_;
-    while (peak < now && !peak_in_use_.compare_exchange_weak(peak, now)) {
-    }
+// What is much is told at once. How much was in use at the most nobody knows better than that.
+void Blocks::count_in_use(int64_t more) noexcept {
+    Home &home = own();
+    const int64_t untold = home.untold.fetch_add(more, std::memory_order_relaxed) + more;
+    raise(home.most_untold, untold);
+    if (std::abs(untold) < TOLD_BYTES) return;
+    raise(peak_in_use_, in_use_ + home.most_untold.exchange(0));
+    in_use_ += home.untold.exchange(0);
 }
 
 // The top block of a shelf, or a null pointer when the shelf is empty.
@@ -267,11 +293,10 @@ void Blocks::lay(Kept *block, Shelf &shelf) noexcept {
 // used longest ago: sizes change with the shapes of a program's input, and old ones may never be
 // asked for again.
 Blocks::Kept *Blocks::shrink_to(size_t bytes, Kept *lifted) noexcept {
-    if (kept_ <= bytes) return lifted;
+    if (kept() <= bytes) return lifted;
     lock();
-    while (kept_ > bytes) {
-        Kept *block = lift(longest_unused());
-        kept_ -= block->size;
+    while (kept() > bytes) {
+        Kept *block = lift_longest_unused();
         block->below = lifted;
         lifted = block;
     }
@@ -279,13 +304,20 @@ Blocks::Kept *Blocks::shrink_to(size_t bytes, Kept *lifted) noexcept {
     return lifted;
 }
 
-// Of those that are not empty.
-Blocks::Shelf &Blocks::longest_unused() noexcept {
-    const auto age = [](const Shelf *shelf) { return shelf->top ? shelf->last_use : INT64_MAX; };
-    Shelf *oldest = homes_[0].shelves.data();
-    for (Home &each : homes_)
-        for (Shelf &shelf : each.shelves) oldest = std::ranges::min(oldest, &shelf, {}, age);
-    return *oldest;
+// Of all shelves that are not empty.
+Blocks::Kept *Blocks::lift_longest_unused() noexcept {
+    const auto age = [](const Shelf &shelf) { return shelf.top ? shelf.last_use : INT64_MAX; };
+    Home *home = nullptr;
+    Shelf *oldest = nullptr;
+    for (Home &each : homes_) {
+        Shelf &shelf = *std::ranges::min_element(each.shelves, {}, age);
+        if (home && age(shelf) >= age(*oldest)) continue;
+        home = &each;
+        oldest = &shelf;
+    }
+    Kept *block = lift(*oldest);
+    home->kept.store(home->kept.load() - block->size);
+    return block;
 }
 
 void Blocks::unmap_all(Kept *blocks) noexcept {

@@ -4,8 +4,7 @@
 // cache line. Fresh memory costs several times the work that most kernels do on it.
 // Never: contents; a block holds what its last owner left in it.
 //
-// A block that another core has written must come from that one's caches. So threads have homes,
-// and each takes what was given at its own one first, then what was given elsewhere.
+// Each thread takes what was given in its own home first, then what was given elsewhere.
 #pragma once
 
 #include <array>
@@ -15,12 +14,10 @@
 #include <mutex>
 #include <span>
 
+#include "home.hpp"
 #include "room.hpp"
 
 namespace brimstone {
-
-// Threads of one number have one home; it is the first one's until they say so.
-void settle_down(size_t number) noexcept;
 
 // So many bytes somewhere; a null pointer where they are still to be found.
 struct Block {
@@ -38,7 +35,7 @@ class Blocks {
     struct Statistics {
         size_t in_use = 0;  // bytes, as are the next two
         size_t kept = 0;
-        size_t peak_in_use = 0;
+        size_t peak_in_use = 0;  // for each other thread at work, some KiB less at the most
         size_t taken_from_system = 0;  // how many times
     };
 
@@ -68,8 +65,6 @@ class Blocks {
     void unlock() noexcept;
 
   private:
-    static constexpr size_t HOMES = 8;
-
     // What is written into a block while nobody uses it.
     struct Kept {
         Kept *below;
@@ -82,32 +77,37 @@ class Blocks {
         int64_t last_use = 0;
     };
 
-    // What the threads of a home gave.
-    struct alignas(64) Home {
+    // What the threads of a home gave; and by how many bytes more than they have told they use, now
+    // and at the most since they did.
+    struct alignas(APART) Home {
         std::mutex mutex;
+        std::atomic<size_t> kept = 0;
+        std::atomic<int64_t> untold = 0, most_untold = 0;
+        int64_t clock = 0;
         std::array<Shelf, 256> shelves;
     };
 
     class Shelves;
 
     static void unmap_all(Kept *blocks) noexcept;
-    Home &own_home() noexcept;
-    int64_t tick() noexcept;
+    Home &own() noexcept;
+    int64_t tick(Home &home) noexcept;
+    size_t kept() const noexcept;
     Kept *find(size_t size) noexcept;
     void *fresh(size_t size) noexcept;
     bool is_there(size_t size) noexcept;
-    void count_in_use(size_t size) noexcept;
+    void count_in_use(int64_t more) noexcept;
 
     Kept *shrink_to(size_t bytes, Kept *lifted) noexcept;
     // The lock of the shelf's home is held while these run; of the last one, those of all homes.
     static Kept *lift(Shelf &shelf) noexcept;
     static void lay(Kept *block, Shelf &shelf) noexcept;
-    Shelf &longest_unused() noexcept;
+    Kept *lift_longest_unused() noexcept;
 
     const size_t keep_at_most_;
     const Look look_;
-    std::atomic<size_t> in_use_ = 0, kept_ = 0, peak_in_use_ = 0, taken_from_system_ = 0;
-    std::atomic<int64_t> uses_ = 0;
+    std::atomic<int64_t> in_use_ = 0, peak_in_use_ = 0, clock_ = 0;  // as far as homes have told
+    std::atomic<size_t> taken_from_system_ = 0;
     std::array<Home, HOMES> homes_;
     // So many bytes may be taken from the system before the next look.
     std::mutex mutex_;

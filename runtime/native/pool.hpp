@@ -8,6 +8,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "home.hpp"
+
 namespace brimstone {
 
 using Chunk = void (*)(void *context, int64_t chunk);
@@ -43,8 +45,8 @@ class Pool {
     Crew *new_crew(Crew *old) noexcept;
 
     const int threads_;
-    std::atomic<int> callers_ = 0;
-    std::atomic<Crew *> crew_ = nullptr;
+    alignas(APART) std::atomic<int> callers_ = 0;
+    alignas(APART) std::atomic<Crew *> crew_ = nullptr;
 };
 
 // What somebody does who has one job after the other.

@@ -15,8 +15,11 @@
 namespace brimstone {
 namespace {
 
-// Of the tasks that nobody uses, and of how many are under way.
-std::mutex &tasks_guard = *new std::mutex;
+// Of the tasks of a home that nobody uses, and of how many are under way, whatever the program.
+struct alignas(APART) Guard {
+    std::mutex mutex;
+};
+auto &guards = *new std::array<Guard, HOMES>;
 
 // How many programs there have been.
 std::atomic<int64_t> programs_so_far = 0;
@@ -69,11 +72,16 @@ bool makes_results(const brimstone_plan &plan) noexcept {
 
 }  // namespace
 
-void lock_tasks() noexcept { tasks_guard.lock(); }
-void unlock_tasks() noexcept { tasks_guard.unlock(); }
+void lock_tasks() noexcept {
+    for (Guard &each : guards) each.mutex.lock();
+}
+void unlock_tasks() noexcept {
+    for (Guard &each : guards) each.mutex.unlock();
+}
 
-Task::Task(Program &called)
+Task::Task(Program &called, size_t its_home)
     : program(called),
+      home(its_home),
       addresses(size(1 + called.plan().input_count + called.plan().made_count)),
       slots(called.plan().slots, called.plan().slots + called.plan().slot_count) {}
 
@@ -190,15 +198,20 @@ Program::Program(const brimstone_plan &plan)
       makes_results_(makes_results(plan)) {}
 
 Program::~Program() {
-    while (Task *task = unused_) {
-        unused_ = task->next;
-        delete task;
+    for (Tasks &tasks : tasks_) {
+        while (Task *task = tasks.unused) {
+            tasks.unused = task->next;
+            delete task;
+        }
     }
 }
 
 bool Program::under_way() const noexcept {
-    const std::lock_guard lock(tasks_guard);
-    return under_way_ > 0;
+    for (size_t home = 0; home < HOMES; ++home) {
+        const std::lock_guard lock(guards[home].mutex);
+        if (tasks_[home].under_way > 0) return true;
+    }
+    return false;
 }
 
 Task *Program::call(Pieces pieces, Stream *stream, bool given_away,
@@ -220,19 +233,21 @@ Task *Program::call(Pieces pieces, Stream *stream, bool given_away,
 }
 
 Task *Program::task() noexcept {
+    const size_t home = own_home();
+    Tasks &tasks = tasks_[home];
     {
-        const std::lock_guard lock(tasks_guard);
-        ++under_way_;
-        if (Task *found = unused_) {
-            unused_ = found->next;
+        const std::lock_guard lock(guards[home].mutex);
+        ++tasks.under_way;
+        if (Task *found = tasks.unused) {
+            tasks.unused = found->next;
             return found;
         }
     }
     try {
-        return new Task(*this);
+        return new Task(*this, home);
     } catch (const std::bad_alloc &) {
-        const std::lock_guard lock(tasks_guard);
-        --under_way_;
+        const std::lock_guard lock(guards[home].mutex);
+        --tasks.under_way;
         return nullptr;
     }
 }
@@ -386,10 +401,10 @@ void Program::put_back(Task &task) noexcept {
     task.position_ = 0;
     task.begun_ = task.failed_ = false;
     task.failure_ = {};
-    const std::lock_guard lock(tasks_guard);
-    task.next = unused_;
-    unused_ = &task;
-    --under_way_;
+    const std::lock_guard lock(guards[task.home].mutex);
+    Tasks &tasks = tasks_[task.home];
+    task.next = std::exchange(tasks.unused, &task);
+    --tasks.under_way;
 }
 
 }  // namespace brimstone

@@ -5,6 +5,7 @@
 // Never: memory that is missing when a task is under way, but what kernels need while they run.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <span>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "array.hpp"
 #include "brimstone.h"
 #include "haste.hpp"
+#include "home.hpp"
 #include "pool.hpp"
 #include "script.hpp"
 
@@ -21,7 +23,7 @@ class Program;
 
 // A call of a program. Its slots are those of the call before, so that only what differs is set.
 struct Task {
-    explicit Task(Program &called);
+    Task(Program &called, size_t home);
 
     // Whether all that it is given is computed.
     bool can_begin() const noexcept;
@@ -33,6 +35,7 @@ struct Task {
     void drop_inputs() noexcept;
 
     Program &program;
+    const size_t home;  // of the threads that use it
     Task *next = nullptr;
     Array *arena = nullptr;
     brimstone_arrays *results = nullptr;
@@ -104,8 +107,12 @@ class Program {
     const int64_t number_;  // which no other program has
     const int64_t bytes_;
     const bool makes_results_;  // what it makes are its results, and all of them, in this order
-    Task *unused_ = nullptr;
-    int64_t under_way_ = 0;
+    // Of a home: tasks that nobody uses, and how many are under way.
+    struct alignas(APART) Tasks {
+        Task *unused = nullptr;
+        int64_t under_way = 0;
+    };
+    std::array<Tasks, HOMES> tasks_;
     const std::shared_ptr<Haste> haste_ = std::make_shared<Haste>();
 };
 

@@ -18,13 +18,14 @@
 
 #include "array.hpp"
 #include "asker.hpp"
+#include "home.hpp"
 #include "pool.hpp"
 #include "program.hpp"
 #include "script.hpp"
 
 namespace brimstone {
 
-class Stream {
+class alignas(APART) Stream {
   public:
     Stream(Pool &pool, size_t number) noexcept : pool_(pool), number_(number) {}
     Stream(const Stream &) = delete;

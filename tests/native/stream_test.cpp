@@ -256,7 +256,8 @@ void test_not_much_is_left_to_others() {
     brimstone_arrays *small = zeros(), *large = zeros();
     check(leave_to_next(small, 1000) && !leave_to_next(large, int64_t{1} << 20));
     check(!leave_to_next(large, (int64_t{1} << 20) - 1000));
-    check(take_gone() == std::vector{small} && take_gone().empty());
+    std::vector taken{large};
+    check(take_gone(taken) == 1 && taken == std::vector{small, large} && take_gone(taken) == 0);
     check(leave_to_next(small, (int64_t{1} << 20) - 1000));
     leave(large);
     drop_gone();
