@@ -148,7 +148,10 @@ def in_order(builder: Builder, matrix: Matrix, rows: Any) -> Matrix:
 
 
 BLOCK = 32
-"""So many columns are eliminated before what is right of them is changed, by one product."""
+"""So many columns are eliminated before what is right of them is changed, by one product, in
+matrices that are large."""
+LARGE = 1 << 16
+"""Of so many elements: for less, the nearer caches are large enough."""
 
 
 def eliminated(x: Array) -> tuple[Array, Array]:
@@ -156,25 +159,27 @@ def eliminated(x: Array) -> tuple[Array, Array]:
     *stack, tall, wide = x.shape
     work: Array = np.array(x).reshape(prod(stack), tall, wide)
     rows: Array = np.tile(np.arange(tall, dtype=np.int64), (len(work), 1))
-    for start in range(0, min(tall, wide), BLOCK):
-        stop = min(start + BLOCK, tall, wide)
-        _eliminate_columns(work, rows, start, stop)
-        for row in range(start + 1, stop):
+    block = BLOCK if tall * wide >= LARGE else wide
+    for start in range(0, min(tall, wide), block or 1):
+        stop = min(start + block, tall, wide)
+        end = min(start + block, wide)
+        _eliminate_columns(work, rows, range(start, stop), end)
+        for row in range(start + 1, stop if end < wide else start):
             factors = work[:, row, None, start:row]
-            work[:, row, None, stop:] -= factors @ work[:, start:row, stop:]
-        work[:, stop:, stop:] -= work[:, stop:, start:stop] @ work[:, start:stop, stop:]
+            work[:, row, None, end:] -= factors @ work[:, start:row, end:]
+        work[:, stop:, end:] -= work[:, stop:, start:stop] @ work[:, start:stop, end:]
     return work.reshape(x.shape), rows.reshape(*stack, tall)
 
 
-def _eliminate_columns(work: Array, rows: Array, start: int, stop: int) -> None:
-    """Choose the pivots of some columns, and change these as far as their last one."""
+def _eliminate_columns(work: Array, rows: Array, columns: range, end: int) -> None:
+    """Choose the pivots of some columns, and change what stands right of each up to some end."""
     each = np.arange(len(work))
-    for step in range(start, stop):
+    for step in columns:
         chosen = step + np.argmax(np.abs(work[:, step:, step]), axis=1)
         for array in (work, rows):
             array[each, chosen], array[:, step] = array[:, step].copy(), array[each, chosen]
         pivot = work[:, step, step, None]
         below = work[:, step + 1 :, step]
         work[:, step + 1 :, step] = np.where(pivot == 0, below, below / pivot)
-        outer = work[:, step + 1 :, step, None] * work[:, step, None, step + 1 : stop]
-        work[:, step + 1 :, step + 1 : stop] -= outer
+        outer = work[:, step + 1 :, step, None] * work[:, step, None, step + 1 : end]
+        work[:, step + 1 :, step + 1 : end] -= outer

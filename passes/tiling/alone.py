@@ -17,6 +17,7 @@ from ..reads import captured
 from .attention import attention_backward, attention_forward
 from .concat import concat_parts
 from .convolve import tile_convolution
+from .eliminate import eliminate
 from .gather import gather_rows
 from .parts import Stages, Within
 from .random import random_words
@@ -40,6 +41,7 @@ ALONE: dict[Any, Callable[[Func, Any, Chooser], Stages]] = {
     tensor.Gather: gather_rows,
     tensor.Scatter: scatter_rows,
     tensor.Custom: written_kernel,
+    tensor.Lu: eliminate,
 }
 
 TOLD = (tensor.RandomBits,)

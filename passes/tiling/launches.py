@@ -32,8 +32,8 @@ from .staging import is_at_least
 
 @dataclass(frozen=True, slots=True)
 class Tiled:
-    """The module, for each kernel that stays on the tensor floor the reason, and for each tile func
-    the kernel that it is a stage of."""
+    """The module, for each kernel that stays on the tensor floor the reason, and for each func that
+    is launched in the place of another kernel, most of them tile funcs, which one that is."""
 
     module: Module
     refused: Mapping[str, str]

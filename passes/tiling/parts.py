@@ -25,7 +25,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One launch of a tile func."""
+    """One launch of a tile func, or of a func that stays one of tensors, which has no grid."""
 
     func: Func
     reads: tuple[Part, ...]
@@ -65,7 +65,7 @@ class Stages:
 
     @property
     def funcs(self) -> list[Func]:
-        """The tile funcs of all branches, each once."""
+        """The funcs of all branches, each once."""
         found: dict[Func, None] = {}
         for stage in self.stages:
             if isinstance(stage, Choice):

@@ -29,6 +29,8 @@ from .schedules import chooser
 from .writer import Refused as NoInstruction
 
 KEPT_AT_MOST = 4096
+FOR_LARGE = "where it is large, numpy is quicker"
+"""Of a kernel that stays one of tensors for some sizes."""
 _REASONS: dict[str, str] = {}
 """Why there is no code of kernels, or nothing, by the names that their code has."""
 
@@ -53,6 +55,8 @@ def account(module: Module, names: Sequence[str], host: Host) -> Account:
 
 def refusal(func: Func) -> str:
     """Why there is no code of a kernel of tiles; empty if there is. Nothing is compiled."""
+    if func.results:  # of tensors
+        return FOR_LARGE
     name = name_of(func)
     if is_known(name):
         return ""

@@ -271,7 +271,7 @@ class Preparation:
         """The kernels that other sizes launch: in regions that these do not choose, and versions
         for results that are large there."""
         for op in block:
-            if isinstance(op, step.Launch):
+            if isinstance(op, step.Launch) and op.grid:  # a kernel of tensors has none
                 if self.program.code.get(op.kernel) is None:
                     yield Foreseen(op.kernel)
                 large = self._large(op, MAY_BE_LARGE)
