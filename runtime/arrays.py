@@ -8,7 +8,7 @@ Never: memory given back while somebody reads it, here or in the core.
 import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
-from itertools import count, starmap
+from itertools import count, islice, starmap
 from operator import is_
 from threading import current_thread, main_thread
 from typing import Any, NamedTuple, overload
@@ -96,7 +96,7 @@ class Arrays(Held, Sequence["Arrays"]):
         if size <= _FEW:  # they are copied sooner than somebody holds their memory
             few: Any = ffi.buffer(address, size)
             return np.ndarray(form.shape, form.storage, few[:])
-        return shown(self, address, read_only=True)
+        return shown(self, address, form, read_only=True)
 
     def addresses(self) -> list[int]:
         """Where the memory of each begins, computed or not."""
@@ -146,9 +146,8 @@ drop_gone = Held.drop_gone
 os.register_at_fork(before=drop_gone)  # a fork waits for all results that somebody has
 
 
-def shown(arrays: Arrays, address: Any, read_only: bool) -> Array:
+def shown(arrays: Arrays, address: Any, form: Form, read_only: bool) -> Array:
     """A host array on the memory of one that is alone, which lives as long."""
-    (form,) = arrays.forms
     # What holds the arrays has no code of Python: an interrupt that came in it would be lost.
     memory: Any = ffi.buffer(ffi.gc(address, partial(is_, arrays)), form.size)
     array = np.ndarray(form.shape, form.storage, memory)
@@ -159,23 +158,29 @@ def shown(arrays: Arrays, address: Any, read_only: bool) -> Array:
 
 def empty(shape: tuple[int, ...], storage: Any) -> Array:
     """A host array in memory of the core, whose contents nobody knows."""
-    made = _new(shape, storage)
-    return shown(made, core().brimstone_address(made.native, 0), read_only=False)
+    form = Form(shape, storage)
+    return made(form, form)[1]
+
+
+def made(form: Form, kept: Form) -> tuple[Arrays, Array]:
+    """An array of this form, whose contents nobody knows; and its memory, to write them, as an
+    array of another form."""
+    new = _new(form)
+    return new, shown(new, core().brimstone_address(new.native, 0), kept, read_only=False)
 
 
 def copied(array: Array, storage: Any) -> Arrays:
     """A copy of a host array in memory of the core, row-major and aligned."""
-    made = _new(array.shape, storage)
-    (form,) = made.forms
-    memory: Any = ffi.buffer(core().brimstone_address(made.native, 0), form.size)
+    form = Form(array.shape, storage)
+    new = _new(form)
+    memory: Any = ffi.buffer(core().brimstone_address(new.native, 0), form.size)
     np.ndarray(form.shape, form.storage, memory)[...] = array
-    return made
+    return new
 
 
-def _new(shape: tuple[int, ...], storage: Any) -> Arrays:
+def _new(form: Form) -> Arrays:
     """An array in memory of the core."""
     drop_gone()
-    form = Form(shape, storage)
     return owned((form,), core().brimstone_empty, form.size)
 
 
@@ -222,8 +227,8 @@ def take_back() -> None:
         return
     tickets: Any = ffi.new("int64_t[]", _AT_ONCE)
     try:
-        while core().brimstone_returned(tickets, _AT_ONCE):
-            _end_loans(tickets)
+        while count := core().brimstone_returned(tickets, _AT_ONCE):
+            _end_loans(islice(tickets, count))
     except BaseException:  # an interrupt, and there may be tickets that nobody has looked at
         _end_loans(tickets)
         raise

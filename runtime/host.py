@@ -65,6 +65,11 @@ class Host:
         """An array whose contents nobody knows; its memory goes back when it dies."""
         return arrays.empty(shape, storage)
 
+    def made(self, form: Form, shown: Form) -> tuple[arrays.Arrays, Array]:
+        """An array of this form, whose contents nobody knows; and its memory, to write them, as an
+        array of another form."""
+        return arrays.made(form, shown)
+
     def copied(self, array: Array, storage: Any) -> arrays.Arrays:
         """A copy of a host array, row-major and aligned, of this dtype."""
         return arrays.copied(array, storage)

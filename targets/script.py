@@ -294,6 +294,11 @@ class Host(Protocol):
         """An array whose contents nobody knows; its memory goes back when it dies."""
         ...
 
+    def made(self, form: Form, shown: Form) -> tuple[Arrays, Array]:
+        """An array of this form, whose contents nobody knows; and its memory, to write them, as an
+        array of another form."""
+        ...
+
     def copied(self, array: Array, storage: Any) -> Arrays:
         """A copy of a host array, row-major and aligned, of this dtype."""
         ...

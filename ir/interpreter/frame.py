@@ -117,13 +117,24 @@ class Frame:
         self, name: str, arguments: Sequence[Any], sizes: Mapping[str, int] | None = None
     ) -> tuple[Any, ...]:
         """Run another func of the module; the state of this call is its state too."""
+        extra = self._extra_of(name)
+        assert self.module is not None
+        return call(self.module[name], arguments, self.module, sizes or {}, self.allowance, extra)
+
+    def inner(self, name: str, sizes: Sizes) -> "Frame":
+        """That of a call of another func of the module, of which all sizes are known."""
+        made = Frame(self.module, sizes, self.allowance)
+        made.extra = self._extra_of(name)
+        return made
+
+    def _extra_of(self, name: str) -> dict[str, Any]:
+        """With which state another func of the module is called."""
         callers: tuple[str, ...] = self.extra.get(CALLERS, ())
         if self.module is None or name not in self.module.funcs:
             raise Unmet(f"there is no func @{name} to call")
         if name in callers:
             raise Unmet(f"@{name} calls itself; a func may not")
-        extra = {**self.extra, CALLERS: (*callers, name)}
-        return call(self.module[name], arguments, self.module, sizes or {}, self.allowance, extra)
+        return {**self.extra, CALLERS: (*callers, name)}
 
     def _step(self, op: Op, operands: list[Any]) -> None:
         try:

@@ -6,7 +6,8 @@ that its arguments have.
 Never: what the kernel computes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import permutations
 from typing import Any, NamedTuple, TypeVar
 
@@ -26,6 +27,8 @@ from .allocations import check_writes, overlaps
 from .base import StepOp
 
 T = TypeVar("T")
+Run = Callable[[Sequence[Array], Sequence[Array]], None]
+"""What runs a kernel on what it reads and what it writes."""
 
 
 class Group(NamedTuple):
@@ -94,6 +97,20 @@ class Launch(StepOp, name="step.launch", effects=(Effect.READ, Effect.WRITE)):
         for group, *handed in zip(self.each, read, written, strict=True):
             kernels_of(kernel).run(group, kernel, frame, *handed)
 
+    def ready(self, frame: Any) -> Run:
+        """What `act` does, again and again, on memory that is known to be as it should be."""
+        kernel, count = _kernel(self, frame.module), self.count
+        runs = [kernels_of(kernel).ready(group, kernel, frame) for group in self.each]
+        if count == 1:
+            return runs[0]
+
+        def run_all(reads: Sequence[Array], writes: Sequence[Array]) -> None:
+            handed = zip(runs, _split(reads, count), _split(writes, count), strict=True)
+            for run, read, written in handed:
+                run(read, written)
+
+        return run_all
+
 
 class Kernels:
     """How the kernels of one floor are launched."""
@@ -113,6 +130,10 @@ class Kernels:
         """Run the kernel on live memory; writes overlap neither each other nor parts of reads."""
         raise NotImplementedError
 
+    def ready(self, launch: Group, kernel: Func, frame: Any) -> Run:
+        """What runs the kernel again and again, at the sizes of this frame."""
+        return partial(self.run, launch, kernel, frame)
+
 
 class TensorKernels(Kernels):
     """Kernels of the tensor floor: reads are the arguments, results go into the writes."""
@@ -130,10 +151,17 @@ class TensorKernels(Kernels):
     ) -> None:
         found = self._match(launch, kernel)
         sizes = {symbol.name: frame.size(size) for symbol, size in found.items()}
-        # A result may be an argument itself, which another write would change under it.
-        made = [np.array(each) for each in frame.call(kernel.name, reads, sizes)]
-        for write, array in zip(writes, made, strict=True):
-            write[...] = array
+        _put(frame.call(kernel.name, reads, sizes), writes)
+
+    def ready(self, launch: Group, kernel: Func, frame: Any) -> Run:
+        """Arguments of the launch's types are the kernel's own: they are not looked at again."""
+        found = self._match(launch, kernel)
+        sizes = {symbol: frame.size(size) for symbol, size in found.items()}
+
+        def run(reads: Sequence[Array], writes: Sequence[Array]) -> None:
+            _put(frame.inner(kernel.name, sizes).run(kernel.body, reads), writes)
+
+        return run
 
     def _match(self, launch: Group, kernel: Func) -> Any:
         reads = [_as_tensor(value.type) for value in launch.reads]
@@ -153,6 +181,14 @@ def kernels_of(kernel: Func) -> Kernels:
             return found
     known = " or ".join(each.keyword for each in KERNELS)
     raise Unmet(f"@{kernel.name} is no kernel: it takes and returns no {known}")
+
+
+def _put(made: Sequence[Array], writes: Sequence[Array]) -> None:
+    """What a kernel has made, where it belongs; a result may be an argument itself, which another
+    write would change under it."""
+    made = made if len(made) == 1 else [np.array(each) for each in made]
+    for write, array in zip(writes, made, strict=True):
+        write[...] = array
 
 
 def _kernel(launch: Launch, module: Module | None) -> Func:

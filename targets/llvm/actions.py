@@ -78,18 +78,20 @@ def _host(preparation: "Preparation", op: step.Host) -> Action:
 
 def _interpreted(preparation: "Preparation", op: step.Launch) -> Action:
     """The launch of a kernel that is still tensors."""
-    places = [preparation.place(value) for value in (*op.reads, *op.writes)]
-    split, module, sizes = len(op.reads), preparation.program.code.module, preparation.sizes
+    reads = [preparation.place(value) for value in op.reads]
+    writes = [preparation.place(value) for value in op.writes]
+    elements = sum([preparation.elements(value) for value in (*op.reads, *op.writes)])
+    launch = op.ready(Frame(preparation.program.code.module, preparation.sizes))
 
     def act(memory: Memory) -> None:
-        arrays = [memory[place] for place in places]
-        given = [*map(read_only, arrays[:split]), *arrays[split:]]
+        given = [read_only(memory[place]) for place in reads]
+        made = [memory[place] for place in writes]
 
         def work() -> None:
             with np.errstate(all="ignore"):
-                op.run(Frame(module, sizes), *given)
+                launch(given, made)
 
-        interruptible.do(work, sum([each.size for each in given]))
+        interruptible.do(work, elements)
 
     return act
 

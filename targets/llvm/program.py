@@ -8,8 +8,9 @@ Never: what a kernel computes.
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain, groupby
+from math import prod
 from threading import RLock
 from typing import Any, cast
 
@@ -36,6 +37,7 @@ from .kernel import Kernel
 from .layouts import Layout, Layouts
 from .machines import host as processor
 from .native import all_of, is_native
+from .own import Own, own_results
 from .segment import Segment
 from .stored import NO_PLACE, Place
 from .whole import is_whole, plan_of, replaced_in
@@ -117,6 +119,7 @@ class Program:
         self,
         actions: Actions,
         forms: Sequence[Form],
+        own: Sequence[Own],
         pieces: Pieces,
         counts: tuple[int, ...] | None = None,
     ) -> Sequence[Any]:
@@ -124,20 +127,29 @@ class Program:
         he is of what the host does later."""
         handled = sys.exception()  # by the user
         try:
-            made = self._played(actions, pieces)
+            made = self._played(actions, own, pieces)
         except IRError as problem:
             made = self.host.failed(forms, problem, handled)
         return made if counts is None else dealt(made, counts)
 
-    def _played(self, actions: Actions, pieces: Pieces) -> tuple[Arrays, ...]:
+    def _played(self, actions: Actions, own: Sequence[Own], pieces: Pieces) -> tuple[Arrays, ...]:
         buffers = [each.array() for each in chain.from_iterable(pieces)]
         for place in self.replaced:
             given = buffers[place]
             buffers[place] = self.host.empty(given.shape, given.dtype)
             buffers[place][...] = given
         memory: Memory = [*buffers, *self._empty]
+        made: dict[int, Arrays] = {}
+        for number, form, place, kept in own:
+            made[number], memory[place] = self.host.made(form, kept)
         run(actions, memory)
-        return tuple([self.host.borrowed(memory[place]) for place in self.returned])
+        lent = self.host.borrowed
+        return tuple(
+            [
+                made[number] if number in made else lent(memory[place])
+                for number, place in enumerate(self.returned)
+            ]
+        )
 
     def _ready(self, pieces: Pieces, given: Mapping[str, int]) -> Ready:
         """What runs the step at these sizes; those that are not given, the buffers' shapes say."""
@@ -179,7 +191,8 @@ class Program:
         if plan is None:
             prepared = self._prepare(sizes)
             forms = [prepared.form(value) for value in self.main.results]
-            return partial(self.play, prepared.block(self.main.body), forms)
+            own = [*prepared.own.values()]
+            return partial(self.play, prepared.block(self.main.body), forms, own)
         pattern = self.host.pattern(plan, tape)
         self._patterns = [pattern, *self._patterns[: PATTERNS_AT_MOST - 1]]
         made = pattern.at(sizes)
@@ -220,6 +233,11 @@ class Preparation:
         self.numbers = Numbers(sizes)
         self.layouts = Layouts(self.numbers)
         self.flow = program.flows.at(self.numbers)
+
+    @cached_property
+    def own(self) -> dict[AnyValue, Own]:
+        """The results that are memory of their own, where Python has a part in the step."""
+        return own_results(self)
 
     def plan(self) -> Plan | None:
         """What the host does for the whole step, once there is code for the kernels that it
@@ -331,6 +349,10 @@ class Preparation:
     def shape(self, value: Any) -> tuple[int, ...]:
         """What the shape of an array is."""
         return self.layout(value).shape
+
+    def elements(self, value: AnyValue) -> int:
+        """How many an array has; a size of the host is one."""
+        return prod(self.shape(value)) if isinstance(value.type, Shaped) else 1
 
     def code(self, op: step.Launch) -> Kernel | None:
         """The code that is launched, if there is any."""

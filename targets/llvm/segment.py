@@ -6,12 +6,14 @@ Never: what the ops mean for memory and slots; `outline` and `writing` say that 
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ...ir import step
 from ...ir.payloads import Array
-from ...ir.values import Op
+from ...ir.values import AnyValue, Op
 from .actions import Memory
 from .kernel import bits_of, is_buffer
 from .load import FFI
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 FROM_BUFFER: Any = FFI.from_buffer
 BYTES = np.dtype(np.uint8)
+LITTLE = 1 << 16
+"""Arrays of so many bytes are not worth the time that it takes to let go of them in each round."""
 
 
 class Room(NamedTuple):
@@ -47,10 +51,12 @@ class Segment:
         outline = outline_of(preparation.flow, ops)
         written = Writing(preparation, outline)
         self._arena, self._about, self._views = written.arena, written.about, written.views
-        self._gone = [preparation.place(value) for value in outline.gone]
+        is_kept = partial(_is_kept, preparation)
+        gone = [value for value in outline.gone if not is_kept(value)]
+        made = [value for value in outline.made if value not in preparation.own]
+        self._gone = [preparation.place(value) for value in gone]
         self._made = [
-            (preparation.place(value), preparation.shape(value), value.dtype.storage)
-            for value in outline.made
+            (preparation.place(value), *preparation.form(value), is_kept(value)) for value in made
         ]
         self._scalars = [(slot, preparation.place(value)) for slot, value in outline.scalars]
         self._slots = np.array(written.slots, np.uint64)
@@ -63,10 +69,20 @@ class Segment:
 
     def __call__(self, memory: Memory) -> None:
         """Do all ops."""
-        empty, arena = self._host.empty, None
-        for place, shape, storage in self._made:
-            memory[place] = empty(shape, storage)
-        room = self._room()
+        empty = self._host.empty
+        for place, shape, storage, is_kept in self._made:
+            if not is_kept or memory[place] is None:
+                memory[place] = empty(shape, storage)
+        if self._about:
+            self._run(memory)
+        for place in self._gone:
+            memory[place] = None
+        for view in self._views:
+            view(memory)
+
+    def _run(self, memory: Memory) -> None:
+        """Have the core do the script."""
+        room, arena = self._room(), None
         addresses, pointers, slots, run = room
         for number, place in self._buffers:
             pointers[number] = FROM_BUFFER(memory[place])
@@ -75,17 +91,13 @@ class Segment:
         for slot, place in self._scalars:
             slots[slot] = bits_of(memory[place])
         if self._arena:
-            arena = empty((self._arena,), BYTES)
+            arena = self._host.empty((self._arena,), BYTES)
             pointers[ARENA] = FROM_BUFFER(arena)
         done = 0
         while done < len(self._about):  # in between Python looks at signals
             done = run(done)
         del arena  # not before
         self._free.append(room)
-        for place in self._gone:
-            memory[place] = None
-        for view in self._views:
-            view(memory)
 
     def _room(self) -> Room:
         """Taken from the list and put back, so that no two threads have the same slots."""
@@ -97,3 +109,13 @@ class Segment:
         addresses, slots = np.zeros(count, np.uint64), self._slots.copy()
         pointers: Any = FFI.cast("void **", FROM_BUFFER(addresses))
         return Room(addresses, pointers, slots, self._prepared(addresses, slots))
+
+
+def _is_kept(preparation: "Preparation", value: AnyValue) -> bool:
+    """Whether an array that is let go of is there for the next round: it is little, and each round
+    of a loop makes it and lets go of it."""
+    op = value.op
+    if op is None or op.block is None or op.block is preparation.main.body:
+        return False
+    frees = [use for use in value.uses if isinstance(use, step.Free) and use.block is op.block]
+    return bool(frees) and preparation.layout(value).bytes <= LITTLE

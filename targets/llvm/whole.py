@@ -97,7 +97,7 @@ def _is_owned(func: Func, ops: Sequence[Op]) -> bool:
     not free: another one would have no holder while the step runs."""
     if any([isinstance(value.type, Scalar) for value in func.results]):
         return False
-    given_back = {_memory_of(value) for value in func.results}
+    given_back = {memory_of(value) for value in func.results}
     made = {op.array for op in ops if isinstance(op, step.Allocate)}
     made.difference_update([op.array for op in ops if isinstance(op, step.Free)])
     return made <= given_back <= {*made, *func.arguments}
@@ -112,7 +112,8 @@ def _result(written: Writing, value: AnyValue, behind: Mapping[int, int]) -> Res
     return Result(behind.get(number - 1 - ARENA, number), offset, form, whole)
 
 
-def _memory_of(value: AnyValue) -> AnyValue:
+def memory_of(value: AnyValue) -> AnyValue:
+    """The array that a value is, or shows a part of."""
     while isinstance(value.op, step.View):
         value = value.op.array
     return value
