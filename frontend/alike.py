@@ -19,6 +19,7 @@ from ..ir.shared.cache import Cache
 from ..ir.tensor import Constant
 from ..passes.generalise.numbers import becomes_argument
 from ..runtime.device import Device
+from ..runtime.hanging import name_in
 from ..runtime.steps import Plan
 from .node import Called
 from .recording import Recording
@@ -51,7 +52,7 @@ def form_of(recording: Recording) -> Form | None:
         if isinstance(entry, tuple):
             cls, _, attributes, type_, regions = entry
             is_array = cls is Constant and not isinstance(attributes[0], Number)
-            if cls is Called or regions or is_array:
+            if cls is Called or regions or is_array or name_in(attributes) is not None:
                 return None
             if cls is Constant and becomes_argument(attributes[0]):
                 numbers.append(attributes[0].array)

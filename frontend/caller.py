@@ -50,7 +50,11 @@ def user_line(depth: int = 1) -> Location:
 def beginning(function: Any) -> Location:
     """Where a function of the user's program begins, however it is wrapped; for any other one,
     nowhere."""
-    code = getattr(unwrap(function), "__code__", None)
+    return beginning_of(getattr(unwrap(function), "__code__", None))
+
+
+def beginning_of(code: CodeType | None) -> Location:
+    """The same of a function that has this code."""
     if code is None or _is_ours(code.co_filename):
         return UNKNOWN
     return Location((code.co_filename, code.co_firstlineno))

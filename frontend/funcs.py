@@ -11,14 +11,15 @@ from typing import Any, cast
 
 from ..ir.func import Func
 from ..ir.shared.cache import Weighed
+from ..runtime.hanging import Table
 
 OPS_AT_MOST = 1 << 17
 """An op takes about 1 KiB."""
 
 
-def table_of_funcs(limit: int = 4096) -> Weighed[Any, Any]:
+def table_of_funcs(limit: int = 4096) -> Table[Any, Any]:
     """One for funcs, and for tuples in which some are."""
-    return Weighed(limit, OPS_AT_MOST, _ops_in)
+    return Table(lambda: Weighed(limit, OPS_AT_MOST, _ops_in))
 
 
 def _ops_in(made: object) -> int:

@@ -11,8 +11,8 @@ from ..ir import tensor as ops
 from ..ir.errors import IRError
 from ..ir.func import Func
 from ..ir.locations import Location
-from ..ir.shared.named import CallFailed, imported
-from .caller import beginning, raised_at
+from ..ir.shared.named import CallFailed
+from .caller import beginning_of, raised_at
 from .errors import BrimstoneError, OperationFailed, PlaceError, failure
 
 _CALLS = ("tensor.host_call", "step.host")
@@ -40,13 +40,13 @@ def call_failure(problem: IRError, func: Func | None) -> BrimstoneError | None:
     failed = _failed_call(problem)
     if failed is None:
         return None
-    function, cause = imported(failed.function), failed.__cause__
-    notes = [("the function", beginning(function))]
+    cause = failed.__cause__
+    notes = [("the function", beginning_of(failed.code))]
     if cause is not None:
         notes = [("raised at", raised_at(failed.lines))]
     error = failure(
         OperationFailed, "host_call",
-        f"{getattr(function, '__qualname__', failed.function)} {failed.problem}",
+        f"{failed.title} {failed.problem}",
         location=line_of_call(problem, func) or problem.location,
         notes=[f"{word}: {line}" for word, line in notes if line],
     )  # fmt: skip

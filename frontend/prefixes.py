@@ -11,6 +11,7 @@ from collections import deque
 from typing import Any
 
 from ..ir.tensor import Constant
+from ..runtime.hanging import name_in
 from .ready import Step
 from .recording import gathering
 
@@ -38,9 +39,12 @@ class Prefixes:
         self._steps = deque[Step]()
 
     def add(self, step: Step) -> None:
-        """Know a step, unless it is longer than all may be, or returns what it does not compute."""
+        """Know a step, unless it is longer than all may be, or returns what it does not compute, or
+        names a function that is kept, which would live as long."""
         entries, wanted = step.key
         if len(entries) > self.at_most or not all([_is_computed(entries[each]) for each in wanted]):
+            return
+        if name_in(step.key) is not None:
             return
         with gathering():
             place = self.root

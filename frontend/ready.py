@@ -14,6 +14,7 @@ from ..ir.func import Func
 from ..ir.shared.cache import Weighed
 from ..passes.differentiate import NotDifferentiable, linearise
 from ..runtime.device import Device
+from ..runtime.hanging import Table
 from ..runtime.passing import Reading
 from ..runtime.steps import Plan, plan
 from . import alike
@@ -56,8 +57,12 @@ def _entries(step: Step) -> int:
     return len(step.key[0])
 
 
-_STEPS: Weighed[Any, Step] = Weighed(4096, ENTRIES_AT_MOST, _entries)
-_ALIKE: Weighed[Any, Step] = Weighed(4096, ENTRIES_AT_MOST, _entries)
+def _table() -> Weighed[Any, Step]:
+    return Weighed(4096, ENTRIES_AT_MOST, _entries)
+
+
+_STEPS: Table[Any, Step] = Table(_table)
+_ALIKE: Table[Any, Step] = Table(_table)
 """Those without a func."""
 
 

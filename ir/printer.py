@@ -7,7 +7,6 @@ Comes in: a module, a func or an op. Goes out: text that `parser` reads back to 
 """
 
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any, TypeAlias
 
 from .attributes import ANY
@@ -16,6 +15,7 @@ from .dims import Symbol
 from .func import Func, Module, func_of
 from .locations import Location
 from .scanner import quoted
+from .shared.attribute_texts import attributes_text
 from .values import AnyValue, Block, Op
 
 Work: TypeAlias = "Iterator[Work]"
@@ -96,7 +96,7 @@ class _Printer:
             text += " " + ", ".join(filter(None, self.lists(op)))
         elif op.operands:
             text += " " + ", ".join([names.get(value) or name(value) for value in op.operands])
-        return text + _attributes(cls, op.attributes) if op.attributes else text
+        return text + attributes_text(cls, op.attributes) if op.attributes else text
 
     def name(self, value: AnyValue) -> str:
         """`%hint`, made unique in the func, or `%number`; given where the value is first seen."""
@@ -136,14 +136,6 @@ class _Printer:
         """` at "file":line, …`, if locations are wanted and known."""
         places = ", ".join(f"{quoted(file)}:{line}" for file, line in location)
         return f" at {places}" if self.locations and places else ""
-
-
-@lru_cache(10_000)
-def _attributes(cls: Any, values: tuple[Any, ...]) -> str:
-    """` {name = value, …}`, without those left out, and without a hidden one."""
-    pairs = zip(cls.attribute_fields, values, strict=False)
-    texts = [f"{each.name} = {each.kind.text(value)}" for each, value in pairs if value is not None]
-    return f" {{{', '.join(texts)}}}" if texts else ""
 
 
 def _symbol(symbol: Symbol) -> str:

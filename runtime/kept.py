@@ -1,8 +1,8 @@
 """Names for functions of Python, also for those that cannot be imported.
 
 Comes in: a function. Goes out: a name "package.module:function" under which `ir.shared.named` finds
-it. A function of a module has its own; any other one, such as a lambda, is kept here, for as long
-as somebody holds the name.
+it. A function of a module has its own; any other one, such as a lambda, is kept by its name, for as
+long as somebody holds that.
 Never: two names for functions that do the same, as all do that one `def` makes of the same
 variables.
 """
@@ -14,20 +14,27 @@ from itertools import count
 from threading import RLock
 from types import FunctionType, MethodType
 from typing import Any
-from weakref import WeakKeyDictionary, WeakValueDictionary
+from weakref import WeakValueDictionary
 
 from ..ir.shared.named import Name
 from ..passes.forks import held_across_forks
 
 Function = Callable[..., Any]
+AGAIN_AT_MOST = 8
+"""So many functions that have come again, the latest, are held though nobody has their names:
+between two calls of one the collector would find it dead, and all that is compiled for it."""
 
 
 class Functions:
-    """What is kept: the attribute of each name is its function."""
+    """What is kept: the attribute of each name is its function.
+
+    Functions are held by their names alone: one may hold what holds its name.
+    """
 
     def __init__(self) -> None:
-        self._functions: WeakKeyDictionary[str, Function] = WeakKeyDictionary()
+        self._by_text: WeakValueDictionary[str, Name] = WeakValueDictionary()
         self._names: WeakValueDictionary[Hashable, Name] = WeakValueDictionary()
+        self._again: dict[Name, None] = {}  # the name that was asked for last is last
         self._lock, self._next = held_across_forks(RLock()), count(1).__next__
 
     def keep(self, function: Function, identity: Hashable) -> str:
@@ -35,19 +42,30 @@ class Functions:
         does the same."""
         with self._lock:
             name = self._names.get(identity)
-            if name is None:
+            if name is not None:
+                self._hold(name)
+            else:
                 called = getattr(function, "__name__", "function")
                 word = re.sub(r"\W+", "_", called, flags=re.ASCII).strip("_") or "function"
-                name = Name(f"{_PREFIX}{word}_{self._next()}")
-                self._functions[name] = function
-                self._names[identity] = name
+                serial = self._next()
+                text = f"{word}_{serial}"
+                name = Name(_PREFIX + text)
+                name.function, name.serial, name.tables = function, serial, {}
+                self._by_text[text] = self._names[identity] = name
             return name
 
+    def _hold(self, name: Name) -> None:
+        """Hold a name that is asked for again, so that what is compiled for it is, too."""
+        self._again.pop(name, None)
+        self._again[name] = None
+        while len(self._again) > AGAIN_AT_MOST:
+            self._again.pop(next(iter(self._again)))
+
     def __getattr__(self, name: str) -> Function:
-        found = self._functions.get(Name(_PREFIX + name))
+        found = self._by_text.get(name)
         if found is None:
             raise AttributeError(f"no function is kept under the name {name}")
-        return found
+        return found.function
 
 
 _PREFIX = f"{__name__}:functions."

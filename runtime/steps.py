@@ -18,6 +18,7 @@ from ..ir.func import Func, Module
 from ..ir.locations import Location
 from ..ir.payloads import Array
 from ..ir.printer import print_module
+from ..ir.shared.cache import Cache
 from ..ir.tensor import Gather, HostCall, Outside, Scatter
 from ..ir.values import Op
 from ..passes.collector import collector_paused
@@ -31,6 +32,7 @@ from ..targets import Executable, Memory
 from ..targets.notes import NOTES
 from ..targets.sizes import Numbers
 from .device import Device
+from .hanging import Hanging, name_in
 from .passing import Passing, Reading
 
 _QUIET = Settings(verify=False, reproduce=False)
@@ -144,6 +146,8 @@ STATISTICS = Statistics()
 PASSING = Passing()
 _Key = tuple[str, str, tuple[Location, ...]]
 _STEPS: dict[_Key, Executable] = {}
+_HANGING: Hanging[_Key, Executable] = Hanging(lambda: Cache(_STEPS_AT_MOST))
+"""Those that name a function which is kept."""
 _LOCK = held_across_forks(RLock())
 
 
@@ -162,7 +166,7 @@ def plan(
         module = Module([general.func])
         key = _key_of(module, device, by_lines)
         with once(_LOCK):
-            found = _STEPS.get(key)
+            found = _STEPS.get(key) or _HANGING.get(key)
             passes = found is None and reading is not None and PASSING.passes(func, key, reading)
             if passes:
                 executable = device.target.interpreted(module)
@@ -185,8 +189,10 @@ def is_compiled(func: Func, device: Device, own: Collection[Executable]) -> bool
     """Whether there is a step for a general func: for its lines, or among one's own, which may be
     told of by the lines of an earlier call."""
     key = _key_of(Module([func]), device, True)
-    equal = [step for each, step in [*_STEPS.items()] if each[:2] == key[:2]]
-    return key in _STEPS or any([step in own for step in equal])
+    name = name_in(func)
+    known = [*_STEPS.items(), *(() if name is None else _HANGING.table_of(name).items())]
+    equal = [(each, step) for each, step in known if each[:2] == key[:2]]
+    return any([each == key or step in own for each, step in equal])
 
 
 def prepare(module: Module) -> Module:
@@ -196,11 +202,14 @@ def prepare(module: Module) -> Module:
 
 
 def _compiled(module: Module, key: _Key, device: Device) -> Executable:
+    name = name_in(module.main)
+    made = device.target.compile(prepare(module))
+    STATISTICS.compiled += 1
+    if name is not None:
+        return _HANGING.put(name, key, made)
     if len(_STEPS) >= _STEPS_AT_MOST:
         _STEPS.pop(next(iter(_STEPS)))
-    made = _STEPS[key] = device.target.compile(prepare(module))
-    STATISTICS.compiled += 1
-    return made
+    return _STEPS.setdefault(key, made)
 
 
 def _number(number: Array | Dim, sizes: Mapping[str, int]) -> Array | None:

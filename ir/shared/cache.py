@@ -35,6 +35,10 @@ class Cache(Generic[K, V]):
         """All entries, as they are now."""
         return [*self._table.values()]
 
+    def items(self) -> list[tuple[K, V]]:
+        """All entries with their keys, as they are now."""
+        return [*self._table.items()]
+
     def __len__(self) -> int:
         return len(self._table)
 

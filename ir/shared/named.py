@@ -6,7 +6,9 @@ Never: a function kept in the IR, which holds names only.
 
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
+from inspect import unwrap
 from traceback import walk_tb
+from types import CodeType
 from typing import Any, cast
 
 import numpy as np
@@ -21,8 +23,14 @@ Form = tuple[tuple[int, ...], Any]
 
 
 class Name(str):
-    """The name of a function, as an attribute: a string, of which there may be weak references, so
-    that whoever made it can tell when nobody holds it any more."""
+    """The name of a function that cannot be imported, as an attribute: a string, which holds the
+    function, and in its `tables` what has been made of programs that name it. A `serial` number
+    says which is newer."""
+
+    __slots__ = ("__weakref__", "function", "serial", "tables")
+    function: Callable[..., Any]
+    serial: int
+    tables: dict[Any, Any]
 
 
 KINDS[Name] = Kind("a string", Scanner.string, quoted, (str, Name))
@@ -31,11 +39,17 @@ KINDS[Name] = Kind("a string", Scanner.string, quoted, (str, Name))
 class CallFailed(Unmet):
     """A function that a program names has raised, which is the cause of this, or has returned
     something else than it was to; whatever went wrong is told behind the function's name. If it has
-    raised, `lines` are the files and lines that were running, the innermost last."""
+    raised, `lines` are the files and lines that were running, the innermost last.
+
+    It has what there is to say of the function, its `title` and its `code`, and not the function,
+    which may be gone when somebody reads this."""
 
     def __init__(self, function: str, problem: str, lines: Sequence[tuple[str, int]] = ()) -> None:
         super().__init__(f'"{function}" {problem}')
-        self.function, self.problem, self.lines = function, problem, lines
+        self.function, self.problem, self.lines = str(function), problem, lines
+        found = imported(function)
+        self.title: str = getattr(found, "__qualname__", self.function)
+        self.code: CodeType | None = getattr(unwrap(found), "__code__", None)
 
 
 def check_name(name: str) -> None:
