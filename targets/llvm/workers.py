@@ -2,7 +2,8 @@
 
 Comes in: texts of kernels of tiles, and a CPU. Goes out: for each its code, or why it has none.
 Never: `multiprocessing`, which runs users' scripts again; a wait for a process that is dead or
-does not answer: its text is compiled by another one, or here.
+does not answer: its text is compiled by another one, or here. Nor a lock that an interrupt leaves
+taken: only threads of ours enter a condition, which is code of Python.
 
 Each helper is a process with a thread here that feeds it. Whoever asks compiles too, until nothing
 is left to begin with, so that helpers that still start cost no time. What is compiled ahead is left
@@ -15,15 +16,16 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import cache
-from threading import Condition, Thread
+from dataclasses import dataclass, field
+from functools import cache, partial
+from threading import Condition, Lock, RLock
 from time import monotonic
 from typing import Any
 
 from ..cores import usable_cores
 from .compile import CompileError
 from .frames import CODE, machine_bytes, read_frame, write_frame
+from .interruptible import LOOK_AFTER, is_begun
 from .machines import CPU
 
 CHARACTERS_WORTH_STARTING = 25_000
@@ -45,13 +47,24 @@ Outcome = bytes | CompileError
 
 @dataclass(eq=False)
 class Task:
-    """A text to compile; once it is begun, somebody works on it since then."""
+    """A text to compile; once it is begun, somebody works on it since then. Whoever asked can wait
+    at `over`, which is taken until there is an outcome."""
 
     text: str
     machine: CPU
     begun: float | None = None
     deaths: int = 0
     outcome: Outcome | None = None
+    over: Any = field(default_factory=Lock)
+
+    def __post_init__(self) -> None:
+        self.over.acquire()
+
+    def end(self, outcome: Outcome) -> None:
+        """What is made of it first is the outcome."""
+        if self.outcome is None:
+            self.outcome = outcome
+            self.over.release()
 
 
 class Helper:
@@ -99,8 +112,10 @@ class Workers:
         self.deaths = 0
         self.helpers: list[Helper] = []
         self._waiting: list[Task] = []
-        self._threads = 0
-        self._changed = Condition()
+        self._feeding = set[object]()
+        """One for each thread that feeds a helper."""
+        self._lock = RLock()
+        self._changed = Condition(self._lock)
         self._ended = False
         self._process = os.getpid()
 
@@ -111,7 +126,7 @@ class Workers:
         longest = sorted(tasks, key=lambda task: -len(task.text))
         if size >= (CHARACTERS_WORTH_SENDING if self.helpers else CHARACTERS_WORTH_STARTING):
             self.start(machine, 1 + size // CHARACTERS_A_HELPER)
-            with self._changed:
+            with self._lock:
                 self._waiting[:0] = longest
                 self._changed.notify_all()
         for task in reversed(longest):  # the helpers begin at the other end
@@ -124,10 +139,10 @@ class Workers:
         if there is no helper."""
         task = Task(text, machine)
         self.start(machine, 1)
-        with self._changed:
+        with self._lock:
             self._waiting.append(task)
             self._changed.notify_all()
-            while task.outcome is None and self._threads:
+            while task.outcome is None and self._feeding:
                 self._changed.wait()
             if task in self._waiting:
                 self._waiting.remove(task)
@@ -140,19 +155,27 @@ class Workers:
 
     def start(self, machine: CPU, wanted: int) -> None:
         """Have so many helpers, if there are cores for them; not waiting until they are ready."""
-        with self._changed:
+        with self._lock:
             tired = self._ended or self.deaths >= DEATHS_AT_MOST
-            missing = 0 if tired else max(min(wanted, self.count) - self._threads, 0)
+            missing = 0 if tired else max(min(wanted, self.count) - len(self._feeding), 0)
             for _ in range(missing):
-                with suppress(RuntimeError):  # there is no thread for it
-                    Thread(target=self._feed, args=(machine,), daemon=True).start()
-                    self._threads += 1
+                self._start_one(machine)
+
+    def _start_one(self, machine: CPU) -> None:
+        """Have a thread feed one more; it is counted before it begins, as it may end at once."""
+        mark, is_there = object(), False
+        try:
+            self._feeding.add(mark)
+            is_there = is_begun(partial(self._feed, machine, mark))
+        finally:
+            if not is_there:
+                self._feeding.discard(mark)
 
     def end(self) -> None:
         """End all helpers, unless they are those of the process that this one was forked from."""
         if self._process != os.getpid():
             return
-        with self._changed:
+        with self._lock:
             self._ended = True
             self._changed.notify_all()
             helpers = self.helpers.copy()
@@ -161,7 +184,7 @@ class Workers:
 
     def _begin(self, task: Task) -> bool:
         """Take a task, unless somebody has, or it may be what a helper died of."""
-        with self._changed:
+        with self._lock:
             if task.begun is not None or task.deaths:
                 return False
             task.begun = monotonic()
@@ -170,30 +193,29 @@ class Workers:
             return True
 
     def _finish(self, task: Task, outcome: Outcome) -> None:
-        with self._changed:
-            task.outcome = task.outcome or outcome
+        with self._lock:
+            task.end(outcome)
             self._changed.notify_all()
 
     def _outcome(self, task: Task) -> Outcome:
         """Wait for whoever has the task; compile it here if nobody will, or if he is late."""
         asked = monotonic()
-        with self._changed:
-            while task.outcome is None and (task.begun is not None or self._threads):
-                late = (task.begun or asked) + PATIENCE - monotonic()
-                if late <= 0:
-                    break
-                self._changed.wait(late)
+        while task.outcome is None and (task.begun is not None or self._feeding):
+            late = (task.begun or asked) + PATIENCE - monotonic()
+            if late <= 0:
+                break
+            task.over.acquire(timeout=min(late, LOOK_AFTER))  # it may be anybody's again meanwhile
         if task.outcome is None:
             self._finish(task, compile_here(task))
         assert task.outcome is not None
         return task.outcome
 
-    def _feed(self, machine: CPU) -> None:
+    def _feed(self, machine: CPU, mark: object) -> None:
         """The thread of one helper: give it tasks as long as it lives."""
         helper = task = None
         try:
             helper = Helper(machine)
-            with self._changed:
+            with self._lock:
                 self.helpers.append(helper)
             helper.read()  # it is ready
             while (task := self._next()) is not None:
@@ -204,11 +226,11 @@ class Workers:
         except (OSError, EOFError, ValueError):
             self._bury(task)
         finally:
-            self._leave(helper, machine)
+            self._leave(helper, machine, mark)
 
     def _next(self) -> Task | None:
         """The next task, once there is one; None at the end."""
-        with self._changed:
+        with self._lock:
             while not self._waiting and not self._ended:
                 self._changed.wait()
             if self._ended:
@@ -219,7 +241,7 @@ class Workers:
 
     def _bury(self, task: Task | None) -> None:
         """A helper is dead; another one gets its task, but a text is not let kill a third."""
-        with self._changed:
+        with self._lock:
             self.deaths += not self._ended
             if task is not None and task.outcome is None:
                 task.deaths += 1
@@ -227,14 +249,14 @@ class Workers:
                     task.begun = None
                     self._waiting.insert(0, task)
                 else:
-                    task.outcome = CompileError("the compiler died of it")
+                    task.end(CompileError("the compiler died of it"))
 
-    def _leave(self, helper: Helper | None, machine: CPU) -> None:
+    def _leave(self, helper: Helper | None, machine: CPU, mark: object) -> None:
         """The thread ends; where there is more to do another one takes its place."""
         if helper is not None:
             helper.end()
-        with self._changed:
-            self._threads -= 1
+        with self._lock:
+            self._feeding.discard(mark)
             if helper in self.helpers:
                 self.helpers.remove(helper)
             if self._waiting:

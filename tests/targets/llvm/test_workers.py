@@ -4,17 +4,23 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from time import monotonic, sleep
+from types import FrameType
 from typing import Any
 
 import pytest
 
+from brimstone.targets.llvm import interruptible
 from brimstone.targets.llvm import workers as module
 from brimstone.targets.llvm.compile import CompileError
 from brimstone.targets.llvm.lower import compile_kernel
 from brimstone.targets.llvm.machines import AVX512
 from brimstone.targets.llvm.workers import Workers
+from kit.interrupts import interrupted
 from kit.work import PATIENCE
 
 TEXTS = [
@@ -63,6 +69,12 @@ def wait_for(condition: Any) -> None:
         sleep(0.005)
 
 
+def looks_at_signals(frame: FrameType, event: str) -> bool:
+    """Whether Python looks at signals in what is tested here, and in what it waits with."""
+    return event in ("call", "c_return") and frame.f_code.co_filename in FILES
+
+
+FILES = (module.__file__, interruptible.__file__, threading.__file__)
 EXPECTED = [compile_kernel(text, AVX512) for text in TEXTS]
 
 
@@ -163,3 +175,26 @@ def test_helpers_end_with_their_process() -> None:
     assert not run.stderr
     with pytest.raises(ProcessLookupError):
         os.kill(int(run.stdout), 0)
+
+
+def test_no_interrupt_leaves_the_lock_taken_or_a_thread_counted(
+    pool: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(machine: Any) -> Any:
+        raise OSError
+
+    monkeypatch.setattr(module, "Helper", refuse)
+    monkeypatch.setattr(module, "compile_here", lambda task: task.text.encode())
+    with ThreadPoolExecutor(1) as other:
+        for times in count():
+            pool.deaths = 0
+            is_over = not interrupted(
+                lambda: pool.compile(TEXTS[:2], AVX512), times, looks_at_signals
+            )
+            assert other.submit(pool._lock.acquire, timeout=PATIENCE).result()
+            other.submit(pool._lock.release).result()
+            wait_for(lambda: not pool._feeding)
+            if is_over:
+                break
+    assert times > 20
+    assert pool.compile(TEXTS[:2], AVX512) == [text.encode() for text in TEXTS[:2]]
