@@ -5,11 +5,13 @@ made of each job, in the order of the jobs. Where the only maker takes a moment 
 takes them is back even sooner, nothing can be made ahead: then he makes them himself, which takes
 less time than to hand them over.
 Never: a job begun that is too far ahead, or after the end; a value kept that somebody has taken; a
-maker used by two threads at once.
+maker used by two threads at once. Nor does who takes wait at a condition, which is code of Python:
+an interrupt in it would let go of a lock that a worker has.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from math import inf
+from queue import SimpleQueue
 from threading import Condition, Lock, Thread
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -35,7 +37,8 @@ class Ahead:
     ) -> None:
         self._jobs, self._most = jobs, most
         self._one_reads, self._state = Lock(), Lock()
-        self._ready, self._room = Condition(self._state), Condition(self._state)
+        self._room, self._news = Condition(self._state), SimpleQueue[None]()
+        """What workers wait at, and what those who take do: each of them is told once."""
         self._made: dict[int, tuple[bool, Any]] = {}
         self._claimed = self._read = self._taken = self._waiting = 0
         self._end: int | None = None
@@ -56,14 +59,9 @@ class Ahead:
         self._look_at_the_time()
         if self._only is not None and self._is_fast and self._taken not in self._made:
             self._make_wanted(self._only)
-        with self._state:
-            self._wait()
-            well, value = self._made.pop(self._taken)
-            self._taken += 1
-            if not self._is_fast:
-                self._room.notify()
-            elif self._duration >= MOMENT:
-                self._go_on()
+        while (found := self._take()) is None:
+            self._news.get()
+        well, value = found
         if not well:
             raise value
         self._left = perf_counter()
@@ -95,17 +93,24 @@ class Ahead:
         while self._idle:
             Thread(target=self._work, args=(self._idle.pop(),), daemon=True).start()
 
-    def _wait(self) -> None:
-        """Wait for the next value, which a worker makes; `StopIteration` if there will be none."""
-        while self._taken not in self._made:
-            if self._end is not None and self._taken >= self._end:
-                raise StopIteration
-            self._go_on()
-            self._waiting += 1
-            try:
-                self._ready.wait()
-            finally:
-                self._waiting -= 1
+    def _take(self) -> tuple[bool, Any] | None:
+        """The next value; None if a worker still makes it, who will tell; `StopIteration` if there
+        will be none."""
+        with self._state:
+            found = self._made.get(self._taken)
+            if found is None:
+                if self._end is not None and self._taken >= self._end:
+                    raise StopIteration
+                self._go_on()
+                self._waiting += 1
+                return None
+            self._taken += 1
+            del self._made[self._taken - 1]
+            if not self._is_fast:
+                self._room.notify()
+            elif self._duration >= MOMENT:
+                self._go_on()
+            return found
 
     def _work(self, worker: _Worker) -> None:
         """What a thread does."""
@@ -163,11 +168,17 @@ class Ahead:
             if self._end is None or number < self._end:
                 self._made[number] = well, value
             if number == self._taken:
-                self._ready.notify_all()
+                self._tell_takers()
 
     def _tell_all(self) -> None:
-        self._ready.notify_all()
+        self._tell_takers()
         self._room.notify_all()
+
+    def _tell_takers(self) -> None:
+        """Have those who wait for a value look; one who was interrupted looks once more later."""
+        while self._waiting:
+            self._waiting -= 1
+            self._news.put(None)
 
 
 def _outcome(function: Callable[[Any], Any], given: Any) -> tuple[bool, Any]:

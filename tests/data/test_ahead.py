@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Iterator
 from itertools import count
-from threading import Event, Lock, Thread, current_thread
+from threading import Condition, Event, Lock, Thread, current_thread
+from types import FrameType
 from typing import Any
 
 import pytest
 
 from brimstone.data import ahead
 from brimstone.data.ahead import Ahead
+from kit.interrupts import interrupted
 
 
 class Maker:
@@ -147,3 +149,29 @@ def test_jobs_that_fail(makers: int) -> None:
         next(batches)
     with pytest.raises(StopIteration):
         next(batches)
+
+
+def test_no_interrupt_of_who_takes_lets_go_of_a_lock_of_others() -> None:
+    """Only an interrupt comes out of it, and whoever takes after it gets what is next."""
+    codes = {each.__code__ for each in vars(Ahead).values() if hasattr(each, "__code__")}
+    codes |= {each.__code__ for each in vars(Condition).values() if hasattr(each, "__code__")}
+
+    def looks_at_signals(frame: FrameType, event: str) -> bool:
+        return event in ("call", "c_return") and frame.f_code in codes
+
+    for times in count():
+        goes_on = Event()
+
+        def make(job: int, goes_on: Event = goes_on) -> int:
+            goes_on.wait(1e-3)  # so that who takes waits
+            return job
+
+        batches = Ahead(iter(range(4)), [make, make], most=4)
+        is_over = not interrupted(lambda it=batches: next(it), times, looks_at_signals)
+        goes_on.set()
+        assert batches._state.acquire(timeout=10)
+        batches._state.release()
+        batches.close()
+        if is_over:
+            break
+    assert times > 5
