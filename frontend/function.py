@@ -109,21 +109,30 @@ def trace(
 
     `prepare` is told of the trace and its arguments before the function runs.
     """
-    with Trace(kind) as current:
+    current = Trace(kind)
+
+    def run() -> Traced:
         arguments = [current.add_argument(*each) for each in like]
         if prepare is not None:
             prepare(current, arguments)
-        leaves, structure = flatten(function([wrap(argument) for argument in arguments]))
-        if current.unseen is not None and current.depth == 1:
-            current.unseen.look_at_what_is_kept()
-        places = [at for at, value in enumerate(leaves) if isinstance(value, Handle)]
-        _expect_trees(kind, leaves)
-        static = [None if isinstance(value, Handle) else value for value in leaves]
-        outputs = [leaves[at].node for at in places]
-        check_alive(outputs)
-        func, captures, stages = _finish(current, outputs, static)
-    made = Traced(func, captures, structure, tuple(places), tuple(static), stages)
+        return _traced(current, function([wrap(argument) for argument in arguments]))
+
+    made = current.around(run)
     return replace(made, drawers=tuple(current.drawers), narrow=tuple(current.narrow))
+
+
+def _traced(current: Trace, result: Any) -> Traced:
+    """What a function is that has just returned a result."""
+    leaves, structure = flatten(result)
+    if current.unseen is not None and current.depth == 1:
+        current.unseen.look_at_what_is_kept()
+    places = [at for at, value in enumerate(leaves) if isinstance(value, Handle)]
+    _expect_trees(current.kind, leaves)
+    static = [None if isinstance(value, Handle) else value for value in leaves]
+    outputs = [leaves[at].node for at in places]
+    check_alive(outputs)
+    func, captures, stages = _finish(current, outputs, static)
+    return Traced(func, captures, structure, tuple(places), tuple(static), stages)
 
 
 def _expect_trees(kind: str, leaves: Sequence[Any]) -> None:

@@ -201,8 +201,8 @@ class Jitted:
         given.refuse_too_wide(narrow)
         if entry.home not in (None, device):
             return self._at_home(entry.home, given, args, kwargs)
-        with device:  # where what has none yet goes, whichever is meant around the call
-            force(*given.nodes)
+        # Where what has no device yet goes, whichever is meant around the call.
+        device.around(partial(force, *given.nodes))
         sizes = given.sizes or None
         key, its_device, pieces = self._seen.kind(args, kwargs, learning=True)
         if key is None or narrow:  # who comes quickly does not look at what is narrow
@@ -219,8 +219,7 @@ class Jitted:
         """The call where what the function takes from outside is: numbers and arrays go there."""
         if current_device() is home:
             refuse_elsewhere(home, given.nodes)
-        with home:
-            return self._taken_apart(args, kwargs)
+        return home.around(lambda: self._taken_apart(args, kwargs))
 
     def _known(
         self, given: Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import local
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from ..ir.locations import Location
 from ..ir.tensor import Reshape
@@ -25,12 +25,13 @@ if TYPE_CHECKING:
     from .unseen import Unseen
 
 
+Made = TypeVar("Made")
 Drawer = str | None
 """Who draws random numbers: the name of a part, None for who asks the default generator."""
 
 
 class Trace:
-    """One function being traced: how deep, and since when; a context while it is.
+    """One function being traced: how deep, and since when.
 
     `hidden_key` makes the argument that is the key of its random numbers, if the function has one
     of its own, and `hidden_number` one that is the number of a draw, by the name of who draws;
@@ -64,12 +65,14 @@ class Trace:
         self.unseen: Unseen | None = None if outer is None else outer.unseen
         self.draws = 0
 
-    def __enter__(self) -> Trace:
-        _CURRENT.trace = self
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        _CURRENT.trace, self.ended = self.outer, True
+    def around(self, work: Callable[[], Made]) -> Made:
+        """What is made while this is traced. (No context, whose end is a call: an interrupt right
+        before it would leave the thread tracing.)"""
+        try:
+            _CURRENT.trace = self
+            return work()
+        finally:
+            _CURRENT.trace, self.ended = self.outer, True
 
     def add_argument(
         self, type_: TensorType, device: Any = None, number: type | None = None

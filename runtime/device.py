@@ -5,14 +5,17 @@ Never: a kernel, or a tensor.
 """
 
 import os
+from collections.abc import Callable
 from contextvars import ContextVar
 from threading import RLock
+from typing import TypeVar
 
 from ..passes.forks import held_across_forks
 from ..passes.once import once
 from ..targets import TARGETS, Target
 
 VARIABLE = "BRIMSTONE_DEVICE"
+Made = TypeVar("Made")
 
 
 class Device:
@@ -46,6 +49,16 @@ class Device:
         chosen = _CHOSEN.get()
         last = max(at for at, each in enumerate(chosen) if each is self)  # others may still be on
         _CHOSEN.set((*chosen[:last], *chosen[last + 1 :]))
+
+    def around(self, work: Callable[[], Made]) -> Made:
+        """What is made while the context runs. Its end is no call, which an interrupt might come
+        right before: then the device would stay."""
+        before = _CHOSEN.get()
+        try:
+            _CHOSEN.set((*before, self))
+            return work()
+        finally:
+            _CHOSEN.set(before)
 
     def __reduce__(self) -> tuple[object, tuple[str]]:
         return device_named, (str(self),)

@@ -14,9 +14,11 @@ import pytest
 
 import brimstone as bs
 from brimstone.frontend import force
+from brimstone.frontend.trace import Trace, current_trace
 from brimstone.passes.once import Nested
 from brimstone.runtime import arrays, calls, steps, streams
 from brimstone.runtime.arrays import drop_gone, use
+from brimstone.runtime.device import Device, current_device
 from brimstone.runtime.native import address_of, core, ffi
 from brimstone.targets.llvm import code
 from kit.interrupts import interrupted
@@ -279,3 +281,24 @@ def test_wherever_an_interrupt_comes_the_next_call_ends() -> None:
         if is_over:
             break
     assert times > 8
+
+
+def test_no_interrupt_leaves_a_thread_tracing_or_on_another_device() -> None:
+    """Where Python begins the function that ends a block, nothing of it has been done yet."""
+    codes = {each.__code__ for each in vars(Trace).values() if hasattr(each, "__code__")}
+    codes |= {each.__code__ for each in vars(Device).values() if hasattr(each, "__code__")}
+
+    def looks(frame: FrameType, event: str) -> bool:
+        return event in ("call", "c_return") and frame.f_code in codes
+
+    def run() -> None:
+        bs.jit(bs.vmap(lambda x: (x * 2).sum()))(bs.ones((2, 3))).sync()
+
+    device = current_device()
+    for times in count():
+        is_over = not interrupted(run, times, looks)
+        assert current_trace() is None
+        assert current_device() is device
+        if is_over:
+            break
+    assert times > 10
