@@ -62,13 +62,12 @@ def processor() -> Iterator[Finding]:
     """Which instructions kernels are made of, and how many cores there are for this process."""
     from ...runtime.host import threads_wanted
     from ...targets.cores import usable_cores
-    from ...targets.llvm.library import llvm
-    from ...targets.llvm.machines import host
+    from ...targets.llvm.machines import host, host_features
 
-    machine, features = host(), llvm().get_host_cpu_features()
+    machine, features = host(), host_features()
     caches = f"caches of {machine.level1 >> 10} and {machine.level2 >> 10} KiB"
     vectors = f"vectors of {BITS[machine.name]} bits ({machine.name})"
-    also = [name for name in UNITS if features.get(name.replace("_", "-")) or features.get(name)]
+    also = [name for name in UNITS if name.replace("_", "-") in features or name in features]
     units = f"; it also has {', '.join(also)}" if also else ""
     yield ok("processor", f"{machine.cpu}: {vectors}, {caches}{units}")
     yield ok("cores", f"{usable_cores()} of {os.cpu_count() or 1} are for this process")

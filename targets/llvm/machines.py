@@ -73,9 +73,14 @@ def host() -> CPU:
 
 
 @uninterrupted
+def host_features() -> frozenset[str]:
+    """What LLVM says that this processor has."""
+    return frozenset([name for name, has in llvm().get_host_cpu_features().items() if has])
+
+
+@uninterrupted
 def _found() -> CPU:
-    found = llvm().get_host_cpu_features()
-    model = model_of(frozenset(name for name, has in found.items() if has))
+    found, model = llvm().get_host_cpu_features(), model_of(host_features())
     name = llvm().get_host_cpu_name()
     return replace(
         model,
