@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Thread, current_thread, main_thread
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from brimstone.command.doctor.finding import Finding, State
 from brimstone.runtime import device, host, native
 from brimstone.targets.llvm import cache
 from brimstone.targets.llvm.cache import Cache
+from brimstone.targets.llvm.library import llvm
 
 
 @pytest.fixture(autouse=True)
@@ -161,3 +163,17 @@ def test_text_says_the_same_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = shown.stdout.splitlines()
     assert first.split() == ["missing", "a", "thing", "is", "away"]
     assert second.strip() == "fetch it"
+
+
+def test_llvm_is_asked_where_no_handler_of_signals_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[Thread]()
+    plain = llvm().get_host_cpu_features
+
+    def noted() -> Any:
+        asked.append(current_thread())
+        return plain()
+
+    monkeypatch.setattr(llvm(), "get_host_cpu_features", noted)
+    assert next(checks.processor()).about == "processor"
+    assert asked
+    assert main_thread() not in asked
