@@ -2,8 +2,8 @@
 
 Comes in: a kernel of one `tensor.scatter`. Goes out: two stages: a copy of x, and then programs
 that own a tile of the last axis each and take all updates in turn, so that no two of them meet, and
-the last one stays where the op says so. Narrow floats are combined in a room that is wider, which a
-third stage rounds.
+the last one stays where the op says so. Sums and products of narrow floats are made in a room that
+is wider, which a third stage rounds; but where no two updates meet, each is rounded at once.
 Never: an atomic op, or an order of updates that depends on programs.
 """
 
@@ -20,6 +20,8 @@ from .kernel import Param
 from .parts import Stage, Stages
 from .schedule import Chooser, KernelShape, Schedule
 
+EXACT = Combiner.SET, Combiner.MINIMUM, Combiner.MAXIMUM
+"""Ways of combining that never round."""
 X, INDICES, UPDATES, RESULT, ROOM = range(5)
 Place = tuple[int, DType]
 """The number of an array, and its dtype."""
@@ -31,7 +33,7 @@ def scatter_rows(func: Func, op: tensor.Scatter, choose: Chooser) -> Stages:
     check_indices(op)
     wide = dtype if op.combiner is Combiner.SET else dtype.accumulator
     schedule = choose(KernelShape("map", dtype, wide, live=2))
-    if wide is dtype:
+    if wide is dtype or op.combiner in EXACT or op.has_one_place:
         copied = _copied(func, "copy", (X, dtype), (RESULT, dtype), schedule)
         return Stages(func, (copied, _update(func, op, (RESULT, dtype), schedule)))
     stages = (
@@ -57,8 +59,9 @@ def _copied(func: Func, name: str, source: Place, target: Place, schedule: Sched
 
 
 def _update(func: Func, op: tensor.Scatter, into: Place, schedule: Schedule) -> Stage:
-    """All updates of a tile of the last axis."""
-    array, wide = into
+    """All updates of a tile of the last axis, combined in the accumulator's dtype."""
+    array, kept = into
+    wide = kept if op.combiner is Combiner.SET else kept.accumulator
     shape, dtype, batch, count = op.x.type.shape, op.x.dtype, batch_of(op), len(op.axes)
     before, gathered = before_of(op), indexed_of(op)
     length = prod(shape[op.axes[-1] + 1 :])
@@ -67,7 +70,7 @@ def _update(func: Func, op: tensor.Scatter, into: Place, schedule: Schedule) -> 
     params = [
         Param(0, (*batch, places, count), op.indices.dtype, func.arguments[1].name),
         Param(1, (*batch, places, *before, length), dtype, func.arguments[2].name),
-        Param(0, (*batch, *before, *gathered, length), wide, func.results[0].name, written=True),
+        Param(0, (*batch, *before, *gathered, length), kept, func.results[0].name, written=True),
     ]
     sides = [(size, 1) for size in (*batch, *before)]
     draft = Draft(func, params, [*sides, (length, width)], schedule)
@@ -83,9 +86,9 @@ def _update(func: Func, op: tensor.Scatter, into: Place, schedule: Schedule) -> 
         update = draft.load(updates, [*lane, at, *line, column], *ones, width)
         update = draft.cast(draft.reshape(update, *block), wide)
         if op.combiner is not Combiner.SET:
-            old = draft.load(target, offsets, *block)
+            old = draft.cast(draft.load(target, offsets, *block), wide)
             update = draft.binary(tile.BinaryKind(op.combiner.value), old, update)
-        draft.store(target, update, offsets)
+        draft.store(target, draft.cast(update, kept), offsets)
 
     draft.tiles("updates", places, 1, body)
     return draft.stage([INDICES, UPDATES, array])

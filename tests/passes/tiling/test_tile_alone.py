@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from brimstone.ir import tensor
+from brimstone.ir import step, tensor
+from brimstone.ir.dtypes import f32
 from brimstone.ir.func import Func
 from brimstone.ir.tensor.indexing import Combiner, Outside
 from brimstone.ir.tensor.rules import Term
@@ -167,11 +168,31 @@ def test_indices_along_later_axes(
         (1, ("6 m bf16", "n 1 i64", "n m bf16")),
         (1, ("6 f16", "n m 1 i32", "n m f16")),
         (1, ("6 m f8e5m2", "n 1 i64", "n m f8e5m2")),
+        (1, ("6 m bf16", "1 i64", "m bf16")),
+        (2, ("6 7 f16", "1 2 i32", "1 f16")),
     ],
 )
 def test_scatters_are_the_same(combiner: Combiner, count: int, shapes: tuple[str, ...]) -> None:
     check(kernel(scatter(count, combiner, Outside.ERROR), *shapes), {1: (0, 5), 2: (1, 2)})
     check(kernel(scatter(count, combiner, Outside.ZERO), *shapes), {1: (-3, 9), 2: (1, 2)})
+
+
+@pytest.mark.parametrize(
+    ("combiner", "indices", "rooms"),
+    [("add", "n 1 i64", 1), ("add", "1 1 i64", 0), ("multiply", "1 1 i64", 0),
+     ("maximum", "n 1 i64", 0), ("set", "n 1 i64", 0)],
+)  # fmt: skip
+def test_narrow_sums_have_wide_room_where_updates_may_meet(
+    combiner: str, indices: str, rooms: int
+) -> None:
+    updates = f"{indices.split(maxsplit=1)[0]} m bf16"
+    func = kernel(scatter(1, Combiner(combiner), Outside.ERROR), "6 m bf16", indices, updates)
+    wide = [
+        op
+        for op in tiled(func).module.main.walk()
+        if isinstance(op, step.Allocate) and op.array.dtype is f32
+    ]
+    assert len(wide) == rooms
 
 
 @pytest.mark.parametrize(
