@@ -16,7 +16,7 @@ import numpy as np
 from ..attributes import Shape
 from ..builder import Builder
 from ..declare import Attr, Operand, Result, among, same_as
-from ..dims import Size
+from ..dims import Size, interval
 from ..dtypes import ALL, INTEGERS, NUMBERS, ORDERED, DType, i64, u64
 from ..errors import Unmet, require
 from ..interpreter.arrays import stored, widened
@@ -28,6 +28,7 @@ from . import order
 from .axes import check_distinct, other_axes, shifted
 from .base import Tangents, TensorOp, Values, rebuilt
 from .batching import in_all_lanes
+from .last import last_of_few, told_apart
 from .rules import Term, emit, filled, present, with_axis, zeros
 
 
@@ -37,6 +38,10 @@ class Outside(Enum):
     ERROR = "error"
     ZERO = "zero"
     CLAMP = "clamp"
+
+
+FEW = 64
+"""So many updates are compared with each other, however many places there are."""
 
 
 class Combiner(Enum):
@@ -124,6 +129,16 @@ class Scatter(TensorOp, name="tensor.scatter"):
         accepted, _ = _COMBINERS[self.combiner]
         require(x.dtype in accepted, f"the combiner {self.combiner.value} does not take {x.dtype}")
 
+    @property
+    def has_one_place(self) -> bool:
+        """Whether no two updates can meet, since there is but one, or one of each batch."""
+        return all(self.indices.type.shape[side] == 1 for side in self._sides)
+
+    @property
+    def _sides(self) -> range:
+        """The axes of indices along which the places of a batch stand."""
+        return range(self.batch, self.indices.type.rank - 1)
+
     def jvp(self, builder: Builder, tangents: Tangents) -> Tangents:
         by_x, _, by_updates = tangents
         x, updates = present(builder, by_x, self.x), present(builder, by_updates, self.updates)
@@ -137,12 +152,16 @@ class Scatter(TensorOp, name="tensor.scatter"):
 
     def transpose(self, builder: Builder, operands: Tangents, cotangents: Tangents) -> Tangents:
         require(self.combiner in (Combiner.SET, Combiner.ADD), "is not linear")
-        (c,), indices = cotangents, operands[1]
+        indices: Any = operands[1]
+        (c,) = cotangents
         read = emit(builder, "gather", c, indices, self.axes, self.batch, self.outside)
         if self.combiner is Combiner.ADD:
             return c, None, read
         nothing = zeros(builder, self.updates.type)
         kept = self._of(builder, c, nothing, Combiner.SET, indices)
+        told = told_apart(indices)
+        if all(side in told or indices.shape[side] == 1 for side in self._sides):
+            return kept, None, read
         return kept, None, emit(builder, "select", self._last(builder, indices), read, nothing)
 
     def _of(
@@ -168,9 +187,15 @@ class Scatter(TensorOp, name="tensor.scatter"):
         return (Term(builder, self._of(builder, ours, theirs, Combiner.ADD)) * share).value
 
     def _last(self, builder: Builder, indices: Any) -> AnyValue:
-        """Whether each update is the last one of its place: each writes its number, and looks."""
-        x, updates, batch = self.x.type, self.updates.type, self.batch
-        places = indices.shape[:-1]
+        """Whether each update is the last one of its place."""
+        few = interval(prod(indices.shape[self.batch : -1]))[1] <= FEW
+        found = last_of_few(builder, indices, self.batch) if few else self._noted(builder, indices)
+        axes = tuple(range(len(found.type.shape)))
+        return emit(builder, "broadcast", found, shape=self.updates.shape, axes=axes)
+
+    def _noted(self, builder: Builder, indices: Any) -> AnyValue:
+        """The same: each writes its number, and looks whose stands there in the end."""
+        x, batch, places = self.x.type, self.batch, indices.shape[:-1]
         listed = (*x.shape[:batch], *[x.shape[axis] for axis in self.axes])
         numbers = emit(builder, "iota", (prod(places),), 0, i64)
         numbers = emit(builder, "reshape", numbers, places)
@@ -178,9 +203,7 @@ class Scatter(TensorOp, name="tensor.scatter"):
         where = shifted(range(len(self.axes)), batch), batch
         last = emit(builder, "scatter", start, indices, numbers, *where, outside=self.outside)
         there = emit(builder, "gather", last, indices, *where, self.outside)
-        found = emit(builder, "equal", there, numbers)
-        axes = tuple(range(len(places)))
-        return emit(builder, "broadcast", found, shape=updates.shape, axes=axes)
+        return emit(builder, "equal", there, numbers)
 
     def batching(
         self, builder: Builder, operands: Values, batched: tuple[bool, ...], size: Size

@@ -12,10 +12,10 @@ from ...ir.builder import Builder
 from ...ir.errors import Unmet
 from ...ir.tensor import TensorOp
 from ...ir.tensor.base import Tangents
-from ...ir.tensor.rules import emit
 from ...ir.values import AnyValue, Block, Op
 from ..copying import Values, copy_ops
 from ..reads import captured, depends
+from .added import added
 from .errors import blame
 
 Rule = Callable[["Backward", Any, Tangents], None]
@@ -60,7 +60,7 @@ class Backward:
             if more.type is not value.type:
                 raise Unmet(f"has an operand {value.type} with a cotangent {more.type}")
             old = found.get(value)
-            found[value] = more if old is None else emit(self.builder, "add", old, more)
+            found[value] = more if old is None else added(self.builder, old, more)
 
     def found(self, values: Iterable[AnyValue]) -> Tangents:
         """The cotangents of some values."""

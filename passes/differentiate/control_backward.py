@@ -13,10 +13,11 @@ from ...ir.dtypes import INEXACT
 from ...ir.errors import require
 from ...ir.tensor.base import Tangents
 from ...ir.tensor.control import INDEX, types_of
-from ...ir.tensor.rules import present, total, zeros
-from ...ir.values import AnyValue, Op
+from ...ir.tensor.rules import present, zeros
+from ...ir.values import Op
 from .. import dead
 from ..copying import copy_ops
+from .added import is_zero, total
 from .backward import Backward, Rule
 from .regions import apart, closed, filled_in, in_any, opened, parted, some, spaced
 from .sums import SUMS
@@ -119,11 +120,3 @@ def _check_carries(backward: Backward, op: tensor.Loop) -> None:
     for value in op.carries:
         starts = value in backward.linear or is_zero(value)
         require(starts and value.dtype in INEXACT, f"carries {value}, which is not linear")
-
-
-def is_zero(value: AnyValue) -> bool:
-    """Whether a value is the constant zero."""
-    maker = value.op
-    if isinstance(maker, tensor.Broadcast):
-        return is_zero(maker.x)
-    return isinstance(maker, tensor.Constant) and not maker.value.array.any()

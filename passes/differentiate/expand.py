@@ -36,8 +36,11 @@ def expand_attention_backward(forward: Forward, op: tensor.AttentionBackward) ->
 
 
 def expand_scatter(forward: Forward, op: tensor.Scatter) -> None:
-    """Products are made one update at a time; the others have a rule of their own."""
-    if op.combiner is Combiner.MULTIPLY:
+    """Products are made one update at a time; sums and what is set have a rule of their own, and
+    so have extremes of several updates."""
+    if op.combiner in _ONE_BY_ONE and op.has_one_place:
+        _sweep(forward, op, _combined)
+    elif op.combiner is Combiner.MULTIPLY:
         _sweep(forward, op, _products)
     else:
         forward.plain(op, forward.changes(op.operands))
@@ -54,6 +57,9 @@ EXPANDED: Mapping[type[Op], Rule] = {
     tensor.Scatter: expand_scatter,
     tensor.Call: refuse_call,
 }
+
+
+_ONE_BY_ONE = Combiner.MULTIPLY, Combiner.MINIMUM, Combiner.MAXIMUM
 
 
 def _sweep(forward: Forward, op: Any, expand: Callable[[Any, Builder, Parts], Parts]) -> None:
@@ -170,6 +176,15 @@ def _softmax(scores: Term) -> tuple[Term, Term, Term]:
     whole = sums.where(some, 1)
     log_sum_exp = (shift + whole.apply("log")).where(some, float("-inf"))
     return weights, whole, log_sum_exp
+
+
+def _combined(op: tensor.Scatter, builder: Builder, operands: Parts) -> Parts:
+    """What stands at the only place is read, combined with the update, and set."""
+    x, indices, update = operands
+    named = {"axes": op.axes, "batch": op.batch, "outside": op.outside}
+    old = emit(builder, "gather", x, indices, **named)
+    new = emit(builder, op.combiner.value, old, update)
+    return (emit(builder, "scatter", x, indices, new, **named),)
 
 
 def _products(op: tensor.Scatter, builder: Builder, operands: Parts) -> Parts:
