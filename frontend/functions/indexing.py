@@ -31,9 +31,9 @@ from .common import (
     either,
     filled,
     number_like,
-    size_node,
     upload,
 )
+from .listed import Listed, as_places, cuts, is_little_of_a_loop
 from .manipulation import permuted, reshaped
 from .masks import masked, nonzero
 from .slices import Part, slice_part
@@ -201,6 +201,8 @@ def _gathered(node: Node, parts: list[Part]) -> Node:
     """Arrays of places, with integers taken for arrays too, as numpy does."""
     if are_far_apart(parts):
         return element_by_element(node, places_of(node, parts))
+    if _are_few_of_a_loop(node, parts):
+        return _listed(node, parts)
     axes = [part for part in parts if part.kind != "new"]
     is_place = [part.names_places for part in parts]
     cut = _cut(
@@ -209,6 +211,23 @@ def _gathered(node: Node, parts: list[Part]) -> Node:
     indices, taken = places_in_rows(parts)
     found = record(ops.Gather, (cut, indices), (taken, 0, ops.Outside.ERROR))
     return _arranged(found, parts, is_place, len(indices.type.shape) - 1)
+
+
+def _are_few_of_a_loop(node: Node, parts: list[Part]) -> bool:
+    """Whether slices leave so few places that a step of a loop reads these alone: what is cut is
+    made of all places, and then read at some."""
+    axes = [part for part in parts if part.kind != "new"]
+    pairs = zip(axes, node.type.shape, strict=True)
+    return any([cuts(*pair) for pair in pairs if pair[0].kind == "slice"]) and is_little_of_a_loop(
+        node, parts
+    )
+
+
+def _listed(node: Node, parts: list[Part]) -> Node:
+    """The elements at places that are listed."""
+    listed = Listed(node.type.shape, parts)
+    options = (tuple(listed.cut), 0, ops.Outside.ERROR)
+    return listed.arranged(record(ops.Gather, (node, listed.indices), options))
 
 
 def are_far_apart(parts: list[Part]) -> bool:
@@ -228,7 +247,7 @@ def element_by_element(node: Node, places: Node) -> Node:
 def places_of(node: Node, parts: list[Part]) -> Node:
     """The places of what is picked, counted through all axes; those named stand in front."""
     shape = node.type.shape
-    together = broadcast_all("index", [_as_places(part) for part in parts if part.names_places])
+    together = broadcast_all("index", [as_places(part) for part in parts if part.names_places])
     own, kept = together[0].type.shape, [part.size for part in parts if not part.names_places]
     whole = (*own, *kept)
     named, inside = iter(together), iter(range(len(own), len(whole)))
@@ -257,14 +276,10 @@ def _checked(places: Node, size: Size, axis: int) -> Node:
     return reshaped(found, places.type.shape)
 
 
-def _as_places(part: Part) -> Node:
-    return size_node(part.start) if part.node is None else part.node
-
-
 def places_in_rows(parts: list[Part]) -> tuple[Node, tuple[int, ...]]:
     """What arrays and integers name together: the places along some axes, in a row each; which."""
     named = [part for part in parts if part.names_places]
-    together = broadcast_all("index", [_as_places(part) for part in named])
+    together = broadcast_all("index", [as_places(part) for part in named])
     shape = together[0].type.shape
     columns = [reshaped(each, (*shape, 1)) for each in together]
     rows = record(ops.Concat, tuple(columns), (len(shape),)) if len(columns) > 1 else columns[0]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ...ir import dtypes as ir
 from ...ir import tensor as ops
-from ...ir.dims import Dim, Size, ceil_div, interval, maximum, minimum
+from ...ir.dims import MAX_SIZE, Dim, Size, ceil_div, interval, maximum, minimum
 from ..bounds import bound_size
 from ..errors import PlaceError, fail
 from ..handle import Handle, wrap
@@ -23,13 +23,20 @@ INDEX = ir.i64
 
 
 class Part(NamedTuple):
-    """What one item between the brackets does to one axis."""
+    """What one item between the brackets does to one axis; `span` places are its most, if less is
+    known from the size."""
 
     kind: str  # "slice", "place" (an integer), "new", "array"
     start: Size = 0
     size: Size = 1
     step: int = 1
     node: Node | None = None
+    span: int = MAX_SIZE
+
+    @property
+    def most(self) -> int:
+        """How many places there are at most."""
+        return min(interval(self.size)[1], self.span)
 
     @property
     def names_places(self) -> bool:
@@ -88,7 +95,16 @@ def _open(item: slice, size: Size, step: int, axis: int) -> Part:
     first = 0 if start is None else _within(start, size)
     last = size if stop is None else _within(stop, size)
     count = not_negative(last - first)
-    return Part("slice", first, ceil_div(count, step), step)
+    return Part("slice", first, ceil_div(count, step), step, span=_span(start or 0, stop))
+
+
+def _span(start: Size, stop: Size | None) -> int:
+    """How many places lie between two ends at most, if numbers tell: both count from one side."""
+    if not isinstance(start, int) or isinstance(stop, Dim):
+        return MAX_SIZE
+    if stop is None:
+        return -start if start < 0 else MAX_SIZE
+    return max(stop - start, 0) if (start < 0) == (stop < 0) else MAX_SIZE
 
 
 def _within(place: Size, size: Size) -> Size:

@@ -32,8 +32,9 @@ from .common import (
     refuse_lossy,
     to_common_dtype,
 )
-from .indexing import _is_mask, are_far_apart, getitem, parts_of, picked, places_in_rows, places_of
-from .manipulation import permuted, reshaped
+from .indexing import _is_mask, getitem, parts_of
+from .listed import Listed, is_little_of_a_loop
+from .manipulation import reshaped
 from .masks import fits
 from .slices import Part
 
@@ -103,22 +104,20 @@ def _updated(tensor: Tensor, key: Any, values: Any, combiner: ops.Combiner) -> T
     if _is_mask(key):
         return wrap(_masked(node, as_node(key, "at"), given, combiner))
     parts = parts_of(node, key)
-    block = _block_of(node, parts)
+    block = None if _is_listed(node, parts, combiner) else _block_of(node, parts)
     if block is not None:
         return wrap(_set_in(node, block, given, combiner))
-    if _names_rows(node, parts):
-        return wrap(_set_rows(node, parts, given, combiner))
-    total = product(node.type.shape)
-    if are_far_apart(parts):
-        places = places_of(node, parts)
-    else:  # the places of the elements are what the key picks of all places
-        line = record(ops.Iota, (), ((total,), 0, INDEX))
-        places = picked(reshaped(line, node.type.shape), parts)
-    stretched = _stretched(given, places.type.shape)
-    count = product(places.type.shape)
-    flat = (reshaped(node, (total,)), reshaped(places, (count, 1)), reshaped(stretched, (count,)))
-    made = record(ops.Scatter, flat, ((0,), 0, combiner, ops.Outside.ERROR))
-    return wrap(reshaped(made, node.type.shape))
+    listed = Listed(node.type.shape, parts)
+    updates = listed.updates(_stretched(given, listed.shape))
+    options = (tuple(listed.cut), 0, combiner, ops.Outside.ERROR)
+    return wrap(record(ops.Scatter, (node, listed.indices, updates), options))
+
+
+def _is_listed(node: Node, parts: Sequence[Part], combiner: ops.Combiner) -> bool:
+    """Whether places are listed, though they may be a block; complex factors are not, since only a
+    map of them is one of real numbers."""
+    is_product = combiner is ops.Combiner.MULTIPLY and node.type.dtype in ir.COMPLEXES
+    return not is_product and is_little_of_a_loop(node, parts)
 
 
 class _Block(NamedTuple):
@@ -196,34 +195,6 @@ def _inside(shape: Shape, block: _Block) -> list[Node]:
 
 def _both(left: Node, right: Node) -> Node:
     return record(ops.BitAnd, (left, right))
-
-
-def _names_rows(node: Node, parts: Sequence[Part]) -> bool:
-    """Whether arrays and integers name places along axes side by side, and nothing else is cut."""
-    named = [axis for axis, part in enumerate(parts) if part.names_places]
-    if not named or any([part.kind == "new" for part in parts]):
-        return False
-    return all(
-        [
-            part.names_places
-            if named[0] <= axis <= named[-1]
-            else (part.kind, part.step) == ("slice", 1) and part.size == node.type.shape[axis]
-            for axis, part in enumerate(parts)
-        ]
-    )
-
-
-def _set_rows(node: Node, parts: list[Part], values: Node, combiner: ops.Combiner) -> Node:
-    """The node with values combined into what lies at places along some axes."""
-    indices, axes = places_in_rows(parts)
-    shape, places = node.type.shape, indices.type.shape[:-1]
-    first, end = axes[0], axes[-1] + 1
-    stretched = _stretched(values, (*shape[:first], *places, *shape[end:]))
-    before, named = range(first), range(first, first + len(places))
-    rest = range(named.stop, len(stretched.type.shape))
-    updates = permuted(stretched, (*named, *before, *rest))
-    options = (axes, 0, combiner, ops.Outside.ERROR)
-    return record(ops.Scatter, (node, indices, updates), options)
 
 
 def _stretched(values: Node, shape: Shape) -> Node:

@@ -1,6 +1,7 @@
 """What a loop carries is updated in place: whatever its size, a step touches what it writes."""
 
 from collections.abc import Callable
+from math import prod
 from random import Random
 from typing import Any
 
@@ -9,10 +10,11 @@ import pytest
 
 import brimstone as bs
 from brimstone.ir import step
+from brimstone.ir.dims import Size, evaluate
 from brimstone.ir.dtypes import boolean, f32, i64
 from brimstone.ir.func import Module
 from brimstone.ir.types import Array
-from brimstone.ir.values import walk
+from brimstone.ir.values import Op, walk
 from brimstone.passes.generalise import generalise
 from brimstone.passes.manager import run_pipeline
 from brimstone.passes.pipelines import PREPARE
@@ -78,6 +80,23 @@ UPDATES: dict[str, Function] = {
     "of two that read each other": two,
     "that is read for another one": read_after,
 }
+LITTLE: dict[str, Function] = {
+    "a slice": lambda i, x: x.at[2:5, 0].set(x[i, 1]),
+    "a sum in a slice": lambda i, x: x.at[-3:].add(x[i] * x[i + 1]),
+    "a slice at steps": lambda i, x: x.at[7:1:-2].set(x[i] * 0.5),
+    "a block": lambda i, x: x.at[1:3, 1:3].multiply(x[i, 0]),
+    "a part of a row": lambda i, x: x.at[i, 1:3].set(x[i + 1, :2]),
+    "a part of some rows": lambda i, x: x.at[bs.stack([i, i + 4]), ::2].add(x[i, None, 1:]),
+    "a place in a new axis": lambda i, x: x.at[i, None, :2].set(x[i + 1, 1:]),
+    "rows": lambda i, x: x.at[bs.stack([i, i % 3])].set(x[i] - 1),
+    "a factor": lambda i, x: x.at[i, 0].multiply(x[i + 1, 2]),
+    "the larger": lambda i, x: x.at[i].max(x[i + 1] * 0.5),
+    "two elements changed about": lambda i, x: x.at[i].set(x[i + 3]).at[i + 3].set(x[i]),
+    "one of a branch": lambda i, x: bs.cond(x[i, 0] > 0, lambda: x.at[i].add(x[i + 1]), lambda: x),
+}
+"""What a step updates of a carry of three columns."""
+NARROW = "a slice", "a part of a row", "rows", "a factor", "the larger", "one of a branch"
+"""Those that may be narrow floats: no two sums of an element are rounded together."""
 GIVEN: dict[str, int] = {"of two that read each other": 2, "that is read for another one": 2}
 LOOPS = {"fori": fori, "while": on_condition, "scan": scanned}
 
@@ -111,6 +130,60 @@ def copies(module: Module) -> list[str]:
 @pytest.mark.parametrize("name", UPDATES)
 def test_no_step_copies_what_is_carried(name: str, loop: str) -> None:
     assert copies(lowered(LOOPS[loop](UPDATES[name]), *given(name))) == []
+
+
+def programs(function: Function, rows: int, dtype: str = "float32") -> int:
+    """How many programs, and elements copied by the host, all steps of loops are that are not of
+    what surrounds the loops."""
+    traced = bs.jit(function).lower(bs.zeros((rows, 3), dtype=dtype))
+    general = generalise(traced.ir.main)
+    module = Module([general.func])
+    run_pipeline(module, PREPARE)
+    module = descend(module, MODELS["avx2"], apart=False, given=True)[0]
+    sizes = {each: general.sizes[each.name] for each in module.main.symbols}
+    loops = [op for op in module.main.walk() if isinstance(op, step.Loop | step.While)]
+    counts = [counted(op) for op in walk([op for loop in loops for op in loop.body])]
+    return sum(evaluate(count, sizes) for count in counts)
+
+
+def counted(op: Op) -> Size:
+    if isinstance(op, step.Launch):
+        return prod(op.grid)
+    if isinstance(op, step.Copy | step.Fill):
+        return prod((op.destination if isinstance(op, step.Copy) else op.array).type.shape)
+    return 0
+
+
+@pytest.mark.parametrize("name", LITTLE)
+def test_no_step_looks_at_all_that_is_carried(name: str) -> None:
+    function = fori(one(LITTLE[name]))
+    assert programs(function, 5000) == programs(function, 50) > 0
+
+
+@pytest.mark.parametrize("name", NARROW)
+def test_nor_at_all_narrow_floats(name: str) -> None:
+    function = fori(one(LITTLE[name]))
+    assert programs(function, 5000, "bfloat16") == programs(function, 50, "bfloat16") > 0
+
+
+@pytest.mark.parametrize("name", LITTLE)
+def test_no_step_backward_looks_at_all_that_is_carried(name: str) -> None:
+    def gradient(x: Any) -> Any:
+        return bs.grad(lambda x: bs.sum(fori(one(LITTLE[name]))(x)[0]))(x)
+
+    assert programs(gradient, 5000) == programs(gradient, 50) > 0
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("name", LITTLE)
+def test_updates_of_a_little_agree_with_those_outside_of_loops(name: str, loop: str) -> None:
+    x = np.random.default_rng(len(name)).standard_normal((9, 3))
+    results = made(LOOPS[loop](one(LITTLE[name])), [x], "cpu")
+    found = next(each for each in results if each.shape == x.shape)
+    wanted = bs.asarray(x)
+    for i in range(ROUNDS):
+        wanted = LITTLE[name](i, wanted)
+    np.testing.assert_allclose(found, wanted.numpy(), rtol=1e-12)
 
 
 def test_what_an_inner_loop_carries_is_a_row_of_what_the_outer_one_stacks() -> None:
