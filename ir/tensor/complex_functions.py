@@ -2,7 +2,8 @@
 
 Comes in: an array of reals or of complex numbers. Goes out: an array of its dtype; of reals, what
 numpy makes of them.
-Never: another number than numpy's where all parts are finite, but for the sign of a zero.
+Never: another number than numpy's where all parts are finite, but for the sign of a zero, and what
+numpy's log1p loses near 0, or takes for infinite.
 """
 
 from typing import Any
@@ -16,6 +17,16 @@ def expm1(x: Any) -> Any:
     if np.iscomplexobj(x):
         np.copyto(made, np.exp(x) - 1, where=~np.isfinite(x))
         np.copyto(made, _parts(np.expm1(x.real) + 0.0, x.imag), where=x.imag == 0)
+    return made
+
+
+def log1p(x: Any) -> Any:
+    """log(1 + x); where |1 + x| is near 1, from what its square is beyond 1."""
+    if not np.iscomplexobj(x):
+        return np.log1p(x)
+    made: Any = np.asarray(np.log(_parts(x.real + 1, x.imag)))
+    beyond = x.real * (x.real + 2) + x.imag * x.imag
+    np.copyto(made.real, np.log1p(beyond) / 2, where=np.abs(beyond) < 0.5)
     return made
 
 

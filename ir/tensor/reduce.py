@@ -48,6 +48,13 @@ def along_last(function: np.ufunc) -> Along:
     return along
 
 
+def products(array: Array) -> Array:
+    """Those along the last axis, from the first element on: numpy's begin with 1, which makes NaN
+    of a complex infinity."""
+    start: dict[str, Any] = {"initial": None} if array.shape[-1] else {}
+    return np.asarray(np.multiply.reduce(array, axis=-1, dtype=array.dtype, **start))
+
+
 def all_bits(array: Array) -> Array:
     """The bits that are 1 in every element along the last axis: of none, all."""
     ones = np.invert(np.zeros((), array.dtype))
@@ -94,7 +101,7 @@ class ReduceSum(Reduction, name="tensor.reduce_sum", along=along_last(np.add)):
         return (broadcast_along(builder, cotangents[0], self.x.shape, self.axes),)
 
 
-class ReduceProduct(Reduction, name="tensor.reduce_product", along=along_last(np.multiply)):
+class ReduceProduct(Reduction, name="tensor.reduce_product", along=products):
     """The product along the axes; of none, 1."""
 
     def jvp(self, builder: Builder, tangents: Tangents) -> Tangents:

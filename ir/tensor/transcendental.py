@@ -96,7 +96,7 @@ class Log10(Function, name="tensor.log10", meaning=np.log10):
         return dx / (math.log(10) * x)
 
 
-class Log1p(Function, name="tensor.log1p", meaning=np.log1p):
+class Log1p(Function, name="tensor.log1p", meaning=complex_functions.log1p):
     """log(1 + x), accurate near 0."""
 
     def by_x(self, x: Term, y: Term, dx: Term) -> Term:
