@@ -5,21 +5,17 @@ simpler ops, swept in its place.
 """
 
 from collections.abc import Callable, Mapping
-from math import prod as product
 from typing import Any
 
 from ...ir import tensor
-from ...ir.attributes import Shape
 from ...ir.builder import Builder
-from ...ir.dims import Size
 from ...ir.dtypes import DType, i64
 from ...ir.errors import Unmet
-from ...ir.func import Yield
-from ...ir.tensor.control import INDEX
 from ...ir.tensor.indexing import Combiner
 from ...ir.tensor.rules import Term, emit, filled, with_axis
 from ...ir.values import AnyValue, Block, Op
 from ..copying import inline
+from ..one_by_one import products_at_places
 from .forward import Forward, Rule
 
 Parts = tuple[AnyValue, ...]
@@ -41,7 +37,7 @@ def expand_scatter(forward: Forward, op: tensor.Scatter) -> None:
     if op.combiner in _ONE_BY_ONE and op.has_one_place:
         _sweep(forward, op, _combined)
     elif op.combiner is Combiner.MULTIPLY:
-        _sweep(forward, op, _products)
+        _sweep(forward, op, products_at_places)
     else:
         forward.plain(op, forward.changes(op.operands))
 
@@ -185,35 +181,6 @@ def _combined(op: tensor.Scatter, builder: Builder, operands: Parts) -> Parts:
     old = emit(builder, "gather", x, indices, **named)
     new = emit(builder, op.combiner.value, old, update)
     return (emit(builder, "scatter", x, indices, new, **named),)
-
-
-def _products(op: tensor.Scatter, builder: Builder, operands: Parts) -> Parts:
-    """In a loop over the updates of a batch: read, multiply, write.
-
-    A place may be named often, and by zeros too: so each product is made of all the others.
-    """
-    x, indices, updates = operands
-    wide = x.dtype.accumulator
-    first, last = op.batch, len(indices.shape) - 1
-    count = product(indices.shape[first:last])
-    places = _listed(builder, indices, first, count, indices.shape[last:])
-    factors = _listed(builder, updates, first, count, updates.shape[last:])
-    carries, inputs = [_cast(builder, x, wide)], [places, _cast(builder, factors, wide)]
-    slices = [each.type.with_shape(each.shape[1:]) for each in inputs]
-    body = builder.nest([INDEX, carries[0].type, *slices])
-    _, old, place, factor = body.block.arguments
-    named = {"axes": op.axes, "batch": op.batch, "outside": op.outside}
-    read = emit(body, "gather", old, place, **named)
-    new = emit(body, "multiply", read, factor)
-    body.emit_all(Yield, [emit(body, "scatter", old, place, new, **named)])
-    (made,) = builder.emit_all(tensor.Loop, carries, inputs, count, body.block)
-    return (_cast(builder, made, x.dtype),)
-
-
-def _listed(builder: Builder, x: AnyValue, first: int, count: Size, rest: Shape) -> AnyValue:
-    """x with the axes between `first` and those of `rest` as one, which comes first of all."""
-    merged = emit(builder, "reshape", x, (*x.shape[:first], count, *rest))
-    return with_axis(builder, merged, first, 0)
 
 
 def _cast(builder: Builder, x: AnyValue, dtype: DType) -> AnyValue:
