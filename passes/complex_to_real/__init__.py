@@ -6,7 +6,8 @@ axis of 2 more; and the step, which takes arguments apart, and shows such result
 Never: a part of it: a func stays what it is where one op of complex numbers has no rule here.
 
 `func` rewrites the func by the `rules` of its ops, `regions` does so in loops and branches, and
-`step` sees to what stands around its kernels.
+`step` sees to what stands around its kernels. `functions` says which formula is which op's, and
+`loops` what products of many stand for; the other files are formulas, of `parts`.
 """
 
 from .func import complex_to_real, names_of_parts

@@ -16,6 +16,7 @@ from ...ir.func import Yield
 from ...ir.values import AnyValue, Block, Op, walk
 from ..copying import copy_ops
 from ..reads import reads
+from .loops import as_loop, has_loop
 from .rules import RULES, Parts, is_complex, is_known, of_real
 
 Known = dict[AnyValue, Parts]
@@ -34,7 +35,7 @@ def is_touched(op: Op) -> bool:
 
 def has_rule(op: Op) -> bool:
     """Whether nothing in an op is complex, or there is a rule for all that is."""
-    if op.terminator or is_known(op) or not is_touched(op):
+    if op.terminator or is_known(op) or has_loop(op) or not is_touched(op):
         return True
     if isinstance(op, tensor.CustomVjp):
         return all(map(has_rule, op.primal))
@@ -65,7 +66,21 @@ def _parts_of_results(op: Op, builder: Builder, known: Known) -> list[Parts]:
         return _of_primal(op, builder, known)
     if isinstance(op, OPENED):
         return _of_regions(op, builder, known)
+    if has_loop(op):
+        return [_of_loop(op, builder, known)]
     return [RULES[op.__class__](op, builder, [known[value] for value in op.operands])]
+
+
+def _of_loop(op: Op, builder: Builder, known: Known) -> Parts:
+    """What it stands for is written on a sheet of its own, put, and thrown away."""
+    sheet = Builder(Block(), location=op.location)
+    try:
+        made = as_loop(op, sheet)
+        put(sheet.block, builder, known)
+        return known[made]
+    finally:
+        for each in reversed(list(sheet.block)):
+            each.detach()
 
 
 def _of_primal(op: tensor.CustomVjp, builder: Builder, known: Known) -> list[Parts]:

@@ -4,7 +4,7 @@ Comes in: an op, and the parts of its operands. Goes out: the parts of its resul
 Never: an op that keeps a complex number; one without a rule here is the interpreter's.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,10 @@ from ...ir.builder import Builder
 from ...ir.dtypes import COMPLEXES, boolean
 from ...ir.payloads import Number, payload
 from ...ir.tensor.base import rebuilt
-from ...ir.tensor.indexing import Combiner
 from ...ir.values import AnyValue, Op
-from .functions import exponential, logarithm
-
-Parts = tuple[AnyValue, AnyValue]
-"""The real and the imaginary part of a value; a real one, such as what a select asks, is both."""
-Rule = Callable[[Any, Builder, Sequence[Parts]], Parts]
+from .functions import FUNCTIONS, Parts, Rule, rule, rule_of_numbers
+from .parts import product, quotient
+from .powers import power
 
 
 def of_real(value: AnyValue) -> Parts:
@@ -72,65 +69,17 @@ def _cast(op: tensor.Cast, builder: Builder, operands: Sequence[Parts]) -> Parts
     return builder.emit(tensor.Cast, real, dtype=part), imaginary
 
 
-def _multiply(op: Op, builder: Builder, operands: Sequence[Parts]) -> Parts:
-    """(a + bi) * (c + di) -> (a*c - b*d) + (a*d + b*c)i"""
+def _contract(op: Any, builder: Builder, operands: Sequence[Parts]) -> Parts:
+    """(a + bi) @ (c + di) -> (a@c - b@d) + (a@d + b@c)i, and so of convolutions"""
     (a, b), (c, d) = operands
-
-    def times(one: AnyValue, other: AnyValue) -> AnyValue:
-        return builder.emit(tensor.Multiply, one, other)
-
-    return _product(builder, times, (a, b), (c, d))
-
-
-def _contract(op: tensor.Contract, builder: Builder, operands: Sequence[Parts]) -> Parts:
-    """The same of contractions."""
 
     def times(one: AnyValue, other: AnyValue) -> AnyValue:
         return rebuilt(op, builder, (one, other), dtype=op.dtype.real)[0]
 
-    return _product(builder, times, *operands)
-
-
-def _product(
-    builder: Builder, times: Callable[[AnyValue, AnyValue], AnyValue], left: Parts, right: Parts
-) -> Parts:
-    (a, b), (c, d) = left, right
     return (
         builder.emit(tensor.Subtract, times(a, c), times(b, d)),
         builder.emit(tensor.Add, times(a, d), times(b, c)),
     )
-
-
-def _divide(op: Op, builder: Builder, operands: Sequence[Parts]) -> Parts:
-    """(a + bi) / (c + di), by way of d/c or c/d, whichever is small; by zero, (a + bi) / |c|."""
-    (a, b), (c, d) = operands
-
-    def emit(cls: type[tensor.TensorOp], *values: AnyValue) -> AnyValue:
-        return builder.emit(cls, *values)
-
-    def number(value: float) -> AnyValue:
-        stated = builder.emit(tensor.Constant, Number(value, op.results[0].dtype.real))
-        return builder.emit(tensor.Broadcast, stated, shape=op.results[0].type.shape)
-
-    by_real = emit(tensor.LessEqual, emit(tensor.Absolute, d), emit(tensor.Absolute, c))
-    large, small = (emit(tensor.Select, by_real, *pair) for pair in ((c, d), (d, c)))
-    first, second = (emit(tensor.Select, by_real, *pair) for pair in ((a, b), (b, a)))
-    sign = emit(tensor.Select, by_real, number(1.0), number(-1.0))
-    ratio = emit(tensor.Divide, small, large)
-    scale = emit(tensor.Add, large, emit(tensor.Multiply, small, ratio))
-    scale = emit(tensor.Divide, number(1.0), scale)
-    real = emit(tensor.Add, first, emit(tensor.Multiply, second, ratio))
-    imaginary = emit(tensor.Subtract, second, emit(tensor.Multiply, first, ratio))
-    imaginary = emit(tensor.Multiply, imaginary, sign)
-    is_zero = emit(tensor.BitAnd, by_real, emit(tensor.Equal, large, number(0.0)))
-    length = emit(tensor.Absolute, large)
-    quotient = tuple(
-        emit(
-            tensor.Select, is_zero, emit(tensor.Divide, x, length), emit(tensor.Multiply, y, scale)
-        )
-        for x, y in ((a, real), (b, imaginary))
-    )
-    return quotient[0], quotient[1]
 
 
 def _conjugate(op: Op, builder: Builder, operands: Sequence[Parts]) -> Parts:
@@ -151,13 +100,12 @@ def _compared(op: Op, builder: Builder, operands: Sequence[Parts]) -> Parts:
 
 
 def is_known(op: Op) -> bool:
-    """Whether there is a rule for an op: not where places take products, of both parts at once."""
-    if isinstance(op, tensor.Scatter) and op.combiner is Combiner.MULTIPLY:
-        return False
+    """Whether there is a rule for an op."""
     return op.__class__ in RULES
 
 
 RULES: dict[type[Op], Rule] = {
+    **{cls: rule(function) for cls, function in FUNCTIONS.items()},
     **dict.fromkeys(
         (
             tensor.Add, tensor.Broadcast, tensor.Concat, tensor.CumulativeSum, tensor.Flip,
@@ -172,13 +120,14 @@ RULES: dict[type[Op], Rule] = {
     tensor.Conjugate: _conjugate,
     tensor.Constant: _constant,
     tensor.Contract: _contract,
-    tensor.Divide: _divide,
+    tensor.Convolve: _contract,
+    tensor.Dim: lambda op, builder, operands: of_real(rebuilt(op, builder, operands[0][:1])[0]),
+    tensor.Divide: rule_of_numbers(quotient),
     tensor.Equal: _compared,
-    tensor.Exp: exponential,
     tensor.Imaginary: lambda op, builder, operands: of_real(operands[0][1]),
-    tensor.Log: logarithm,
-    tensor.Multiply: _multiply,
+    tensor.Multiply: rule_of_numbers(product),
     tensor.NotEqual: _compared,
     tensor.Pad: _pad,
+    tensor.Power: rule_of_numbers(power),
     tensor.Real: lambda op, builder, operands: of_real(operands[0][0]),
 }  # fmt: skip
