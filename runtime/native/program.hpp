@@ -1,7 +1,7 @@
 // Programs: plans that are called.
 //
-// Comes in: a plan; for each call the arrays that it is given. Goes out: a task, and arrays that are
-// computed when it is done.
+// Comes in: a plan; for each call the arrays that it is given. Goes out: a task, and arrays that
+// are computed when it is done.
 // Never: memory that is missing when a task is under way, but what kernels need while they run.
 #pragma once
 
