@@ -23,14 +23,14 @@ from .combined import combining_func
 from .kernel import Kernel
 from .levels import RESULTS, has_levels, least_elements, level_stages
 from .merge import merge_axes, order_axes
-from .parts import Choice, Stage, Stages
+from .parts import Stage, Stages
 from .powers import below_their_own
 from .read import read_kernel
 from .schedule import Chooser, shape_of
 from .sizes import Unnamed, untold
 from .space import Refused, crossings
 from .split import chunk_length, chunks_of, combined_results, partial_kernel
-from .staging import Staging, by_size
+from .staging import Staging, by_size, is_at_least
 
 MANY_PROGRAMS = 64
 """A grid of so many programs is shared out well enough."""
@@ -81,10 +81,16 @@ def _tiled(func: Func, choose: Chooser) -> Stages:
 def _cut(kernel: Kernel, length: int, plain: Stages, programs: Size, choose: Chooser) -> Stages:
     """In chunks, where the one kernel that it is has few programs."""
     func, reduced = kernel.func, kernel.space.sizes[kernel.space.reduced[0]]
-    split = _split(kernel, length, choose)
-    # Of fewer, one chunk would be the whole, and the other one next to nothing.
-    few = Stages(func, (Choice(reduced, 2 * length, split, plain),))
-    return Stages(func, (Choice(programs, MANY_PROGRAMS, plain, few),))
+    if is_at_least(reduced, 2 * length) is False:
+        return plain  # one chunk would be the whole, and the other one next to nothing
+
+    def few() -> Stages:
+        return by_size(func, reduced, 2 * length, split, lambda: plain)
+
+    def split() -> Stages:
+        return _split(kernel, length, choose)
+
+    return by_size(func, programs, MANY_PROGRAMS, lambda: plain, few)
 
 
 def _by_levels(kernel: Kernel, plain: Stages, choose: Chooser) -> Stages:

@@ -273,7 +273,18 @@ def test_a_name_that_is_taken_is_not_taken_again() -> None:
     Builder(module["k_combined"].body).emit_all(Return, [])
     made = tiling.tile(module, lambda shape: SCHEDULE).module
     verify(made)
-    assert list(made.funcs) == ["main", "k", "k_parts", "k_combined_", "k_combined"]
+    assert list(made.funcs) == ["main", "k_parts", "k_combined_", "k", "k_combined"]
+
+
+@pytest.mark.parametrize("sizes", ["8 n", "n 8"])
+def test_a_sum_of_few_is_no_choice(sizes: str) -> None:
+    axis = sizes.split().index("8")
+    func = kernel(lambda x: x.apply("reduce_sum", axes=(axis,)), f"{sizes} f32")
+    made = tiling.tile(launched(func), lambda shape: SCHEDULE).module
+    assert list(made.funcs) == ["main", "k"]
+    assert [op.name for op in made.main.walk() if isinstance(op, step.Launch | step.When)] == [
+        "step.launch"
+    ]
 
 
 def test_a_program_leaves_alone_what_lies_beside_its_views() -> None:
