@@ -109,6 +109,38 @@ void test_statistics() {
     check(blocks.statistics().in_use == 0);
 }
 
+// What each has not told the others yet is counted, too; only a peak may be told too low.
+void test_homes_count_together() {
+    Blocks blocks(64 * MIB);
+    settle_down(1);
+    void *first = blocks.take(1000);
+    settle_down(2);
+    blocks.give(first, 1000);
+    void *second = blocks.take(2000);
+    check(blocks.statistics().in_use == 2048);
+    settle_down(1);
+    void *large = blocks.take(MIB);
+    check(blocks.statistics().in_use == MIB + 2048);
+    check(blocks.statistics().peak_in_use >= MIB + 2048);
+    blocks.give(large, MIB);
+    blocks.give(second, 2000);
+    check(blocks.statistics().in_use == 0);
+    check(blocks.statistics().kept == MIB + 1024 + 2048);
+    settle_down(0);
+}
+
+void test_homes_keep_so_much_together() {
+    Blocks blocks(MIB);
+    for (size_t home = 0; home < 2 * HOMES; ++home) {
+        settle_down(home);
+        std::vector<void *> taken;
+        for (int i = 0; i < 10; ++i) taken.push_back(blocks.take(MIB / 16));
+        for (void *each : taken) blocks.give(each, MIB / 16);
+        check(blocks.statistics().kept <= MIB);
+    }
+    settle_down(0);
+}
+
 void test_only_so_much_is_kept() {
     Blocks blocks(3 * 4096);
     void *old = blocks.take(4096), *newer = blocks.take(2048), *newest = blocks.take(8192);
@@ -179,6 +211,8 @@ int main() {
     test_blocks_are_handed_out_again();
     test_blocks_stay_at_home();
     test_statistics();
+    test_homes_count_together();
+    test_homes_keep_so_much_together();
     test_only_so_much_is_kept();
     test_no_memory_left();
     test_many_threads();
