@@ -95,6 +95,7 @@ _TOUCHES: dict[type[Op], Callable[[Any], tuple[Values, Values]]] = {
     step.Collective: _listed,
     step.Copy: lambda op: ((op.source,), (op.destination,)),
     step.Dim: _only_reads,
+    step.Expect: _only_reads,
     step.Fill: lambda op: ((), (op.array,)),
     step.Host: _listed,
     step.Inside: _only_reads,

@@ -7,6 +7,7 @@ interpreter runs. Every op reads, writes or calls the host, so that none is merg
 from .base import StepOp
 from .collective import Collective, CollectiveKind
 from .control import Branch, Loop, When, While
+from .expect import Expect
 from .host import Host
 from .inside import Inside
 from .launch import KERNELS, Group, Kernels, Launch
@@ -15,7 +16,7 @@ from .tiles import TileKernels
 from .transfer import Copy, Fill, Store
 
 __all__ = [
-    "KERNELS", "Allocate", "Branch", "Collective", "CollectiveKind", "Copy", "Dim", "Fill", "Free",
-    "Group", "Host", "Inside", "Kernels", "Launch", "Loop", "Row", "StepOp", "Store", "TileKernels",
-    "View", "When", "While",
+    "KERNELS", "Allocate", "Branch", "Collective", "CollectiveKind", "Copy", "Dim", "Expect",
+    "Fill", "Free", "Group", "Host", "Inside", "Kernels", "Launch", "Loop", "Row", "StepOp",
+    "Store", "TileKernels", "View", "When", "While",
 ]  # fmt: skip

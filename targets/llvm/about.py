@@ -78,11 +78,13 @@ class Actions:
         return Said(" + ".join(names), ", ".join(lines), self._bytes[action])
 
     def failed(self, failure: Failure) -> Exception:
-        """The error where an index names no place, or a kernel cannot have what it needs while it
-        runs."""
+        """The error where an index names no place, an op fails, or a kernel cannot have what it
+        needs while it runs."""
         op = self._ops[failure.action]
         if isinstance(op, step.Inside):
             return _outside(op, failure, self._indices[failure.action])
+        if isinstance(op, step.Expect):
+            return op.error
         lines = self.said(failure.action).lines
         where = f"{lines}: " if lines else ""
         return MemoryError(f"{where}there is no memory for what a kernel needs while it runs")

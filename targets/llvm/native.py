@@ -21,7 +21,8 @@ Trips = Mapping[AnyValue, int]
 MANY = 1 << 62
 """More rows than any array has."""
 SIMPLE = frozenset({
-    step.Allocate, step.Free, step.View, step.Copy, step.Inside, step.Store, step.Dim,
+    step.Allocate, step.Free, step.View, step.Copy, step.Inside, step.Expect, step.Store,
+    step.Dim,
 })  # fmt: skip
 """Ops that are native whatever they are given."""
 

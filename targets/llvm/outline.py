@@ -183,6 +183,13 @@ class Outline:
         self.dims += [(self.slot(), op.array, axis) for axis in op.axes]
         return draft
 
+    def expect(self, op: step.Expect) -> Draft:
+        """All flags, as indices into one place."""
+        draft, dtype = Draft(op, len(self.slots)), op.flags.dtype
+        self.place(self.slot(), op.flags)
+        self.slots += [dtype.storage.itemsize, int(dtype in SIGNED), 1, 1]
+        return draft
+
     def loop(self, op: step.Loop) -> Draft:
         """The body, with a slot for its index."""
         slot = self.slot()
@@ -240,6 +247,7 @@ DRAFTED: dict[type[Op], Callable[[Outline, Any], Draft | None]] = {
     step.Branch: Outline.choice,
     step.Copy: Outline.copy,
     step.Dim: Outline.dim,
+    step.Expect: Outline.expect,
     step.Fill: Outline.fill,
     step.Free: Outline.free,
     step.Inside: Outline.inside,

@@ -220,6 +220,13 @@ class Writing:
         self.work += size
         self.act(op, act, size, indices)
 
+    def expect(self, draft: Draft) -> None:
+        """All flags, as indices into one place."""
+        op: step.Expect = draft.op
+        size, count = self.bytes(op.flags), prod(self.preparation.shape(op.flags))
+        self.work += size
+        self.act(op, Act(Kind.INSIDE, draft.slot, count, int(is_shared(size))), size)
+
     def act(self, op: Op, act: Act, bytes: int = 0, indices: Indices | None = None) -> int:
         """One action more; its number."""
         self.latest = None
@@ -259,6 +266,7 @@ class Writing:
 WRITTEN: dict[type[Op], Callable[[Writing, Draft], None]] = {
     step.Branch: write_branch,
     step.Copy: Writing.copy,
+    step.Expect: Writing.expect,
     step.Fill: Writing.fill,
     step.Inside: Writing.inside,
     step.Launch: Writing.launch,

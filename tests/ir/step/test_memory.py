@@ -20,7 +20,7 @@ F32 = np.float32
 def test_every_op_has_an_effect() -> None:
     """Else one might be dropped, or two allocations merged."""
     ops = {name: cls for name, cls in REGISTRY.items() if name.startswith("step.")}
-    assert len(ops) == 16
+    assert len(ops) == 17
     assert all(cls.effects and not cls.pure and not cls.numbered for cls in ops.values())
     assert Effect.HOST in step.Host.effects
 
