@@ -38,7 +38,7 @@ class Cholesky(MatrixOp, name="tensor.cholesky"):
         return ((factor @ factor.lower_solve(left.adjoint).adjoint.half).value,)
 
     def run(self, frame: Any, *operands: Array) -> Array:
-        return np.linalg.cholesky(operands[0])
+        return positive_factor(operands[0])
 
 
 class Qr(MatrixOp, name="tensor.qr"):
@@ -152,6 +152,33 @@ BLOCK = 32
 matrices that are large."""
 LARGE = 1 << 16
 """Of so many elements: for less, the nearer caches are large enough."""
+
+
+NOT_POSITIVE = "Matrix is not positive definite"
+FACTORED_AS_ONE = 1 << 14
+"""Of so many elements: for a matrix of less, its triangle is found quickly column by column."""
+
+
+def is_small(x: Array, least: int) -> bool:
+    """Whether a matrix has less elements than one that is left to LAPACK; complex ones all are."""
+    return x.dtype.kind == "f" and prod(x.shape[-2:]) < least
+
+
+def positive_factor(x: Array) -> Array:
+    """The result of `Cholesky`."""
+    if not is_small(x, FACTORED_AS_ONE):
+        return np.linalg.cholesky(x)
+    work = np.tril(x)
+    for step in range(x.shape[-1]):
+        pivot = work[..., step, step, None]
+        if (pivot <= 0).any():
+            raise Unmet(NOT_POSITIVE)
+        root = np.sqrt(pivot)
+        work[..., step, step, None] = root
+        work[..., step + 1 :, step] /= root
+        below = work[..., step + 1 :, step]
+        work[..., step + 1 :, step + 1 :] -= below[..., :, None] * below[..., None, :]
+    return np.tril(work)
 
 
 def eliminated(x: Array) -> tuple[Array, Array]:

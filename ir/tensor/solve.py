@@ -10,11 +10,17 @@ import numpy as np
 
 from ..builder import Builder
 from ..declare import Attr, Operand, Result, among, same_as
-from ..errors import require
+from ..errors import Unmet, require
 from ..payloads import Array
 from ..types import Tensor
 from .base import Tangents
+from .factor import LARGE, eliminated, is_small
 from .matrices import WIDE, Matrix, MatrixOp, check_square, matrices
+
+SINGULAR = "Singular matrix"
+"""What is told where there is no solution, or no only one."""
+SOLVED_AS_ONE = 1 << 13
+"""Of so many elements: for a matrix of less, elimination and substitution are quick as they are."""
 
 
 class Equations(MatrixOp):
@@ -90,14 +96,38 @@ class TriangularSolve(Equations, name="tensor.triangular_solve"):
     def run(self, frame: Any, *operands: Array) -> Array:
         """Elimination exchanges no rows of an upper triangle, so a lower one is turned round."""
         matrix, right = operands
+        if is_small(matrix, LARGE):
+            return substituted(matrix, right, self.lower, self.unit)
         if self.unit:
             matrix = np.where(np.eye(matrix.shape[-1], dtype=np.bool_), 1, matrix)
         if not self.lower:
-            return solved(np.triu(matrix), right)
-        turned = solved(np.flip(np.tril(matrix), (-2, -1)), np.flip(right, -2))
+            return _solved_at_once(np.triu(matrix), right)
+        turned = _solved_at_once(np.flip(np.tril(matrix), (-2, -1)), np.flip(right, -2))
         return np.flip(turned, -2)
 
 
 def solved(matrix: Array, right: Array) -> Array:
     """The solutions, in the dtype of the right sides."""
+    if not is_small(matrix, SOLVED_AS_ONE):
+        return _solved_at_once(matrix, right)
+    factors, rows = eliminated(matrix)
+    ordered = np.take_along_axis(right, rows[..., None], -2)
+    halfway = substituted(factors, ordered, lower=True, unit=True)
+    return substituted(factors, halfway, lower=False, unit=False)
+
+
+def _solved_at_once(matrix: Array, right: Array) -> Array:
     return np.asarray(np.linalg.solve(matrix, right).astype(right.dtype, copy=False))
+
+
+def substituted(matrix: Array, right: Array, lower: bool, unit: bool) -> Array:
+    """The solutions for a triangle, one row after the other."""
+    if not unit and not np.diagonal(matrix, 0, -2, -1).all():
+        raise Unmet(SINGULAR)
+    side, x = matrix.shape[-1], np.array(right)
+    for step in range(side) if lower else reversed(range(side)):
+        if not unit:
+            x[..., step, :] /= matrix[..., step, step, None]
+        rest = slice(step + 1, None) if lower else slice(0, step)
+        x[..., rest, :] -= matrix[..., rest, step, None] * x[..., step, None, :]
+    return x

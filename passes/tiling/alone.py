@@ -15,6 +15,7 @@ from ...ir.values import Op
 from ..copying import copy_ops
 from ..reads import captured
 from .attention import attention_backward, attention_forward
+from .cholesky import cholesky
 from .concat import concat_parts
 from .convolve import tile_convolution
 from .eliminate import eliminate
@@ -24,6 +25,7 @@ from .random import random_words
 from .scan import scan_lines
 from .scatter import scatter_rows
 from .schedule import Chooser
+from .solve import solve, solve_triangle
 from .sort import sort_of, sort_stages
 from .space import Refused
 from .written import written_kernel
@@ -41,7 +43,10 @@ ALONE: dict[Any, Callable[[Func, Any, Chooser], Stages]] = {
     tensor.Gather: gather_rows,
     tensor.Scatter: scatter_rows,
     tensor.Custom: written_kernel,
+    tensor.Cholesky: cholesky,
     tensor.Lu: eliminate,
+    tensor.Solve: solve,
+    tensor.TriangularSolve: solve_triangle,
 }
 
 TOLD = (tensor.RandomBits,)

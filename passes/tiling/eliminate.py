@@ -9,16 +9,18 @@ from math import prod
 from typing import NamedTuple
 
 from ...ir import tensor
+from ...ir.builder import Builder
 from ...ir.dtypes import i64
-from ...ir.func import Func
+from ...ir.func import Func, Return
 from ...ir.tensor.factor import LARGE
 from ...ir.tile import BinaryKind, CompareKind, UnaryKind
+from ...ir.types import Tensor
 from ...ir.values import AnyValue
 from .draft import Draft
 from .kernel import Param
-from .parts import Part, Stage, Stages
+from .parts import Stage, Stages
 from .schedule import Chooser, KernelShape
-from .staging import by_size
+from .staging import as_it_is, by_size
 
 X, FACTORS, ROWS = range(3)
 
@@ -33,15 +35,20 @@ class Best(NamedTuple):
 def eliminate(func: Func, op: tensor.Lu, choose: Chooser) -> Stages:
     """One stage, or for large matrices the op as it is."""
 
-    def whole() -> Stages:
-        reads = Part(X, op.x.type.shape)
-        writes = [Part(place, each.type.shape) for place, each in enumerate(op.results, FACTORS)]
-        return Stages(func, (Stage(func, (reads,), tuple(writes), ()),))
-
     def alone() -> Stages:
         return Stages(func, (_Elimination(func, op, choose).stage(),))
 
-    return by_size(func, prod(op.x.type.shape[-2:]), LARGE, whole, alone)
+    return by_size(func, prod(op.x.type.shape[-2:]), LARGE, lambda: as_it_is(func), alone)
+
+
+def factors_of(func: Func, x: Tensor, choose: Chooser) -> Stages:
+    """Elimination of matrices of this type as a part of another kernel."""
+    inner = Func(f"{func.name}_factors", [x], func.symbols, location=func.location)
+    builder = Builder(inner.body, location=func.location)
+    builder.emit_all(Return, builder.emit_all(tensor.Lu, inner.arguments[0]))
+    op = inner.results[0].op
+    assert isinstance(op, tensor.Lu)
+    return Stages(inner, (_Elimination(inner, op, choose).stage(),))
 
 
 class _Elimination:

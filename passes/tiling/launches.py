@@ -23,7 +23,7 @@ from ..copying import copy_func, repeat
 from ..meaning import named_by_meaning, structure_of
 from ..touched import owner_of
 from .contract import contraction_of, tile_contraction
-from .parts import Choice, Part, Stages, Within
+from .parts import Check, Choice, Part, Stage, Stages, Within
 from .schedule import Chooser
 from .space import Refused
 from .stages import tile_kernel
@@ -233,12 +233,23 @@ def _launch_all(builder: Builder, stages: Stages, arrays: list[AnyValue], resize
             inner = [every[array] for array in stage.arrays]
             _launch_all(builder, stage.stages, inner, resize.also(stage.known))
             continue
-        taken = _views(builder, stage.reads, [*arrays, *rooms], resize)
-        given = _views(builder, stage.writes, [*arrays, *rooms], resize)
-        grid = resize.shape(stage.grid)
-        builder.emit_all(step.Launch, taken, given, kernel=stage.func.name, grid=grid)
+        _launch_or_check(builder, stage, [*arrays, *rooms], resize)
     for room in rooms:
         builder.emit_all(step.Free, room)
+
+
+def _launch_or_check(
+    builder: Builder, stage: Stage | Check, arrays: list[AnyValue], resize: _Resize
+) -> None:
+    """Launch a func, or ask for the error that one has told of."""
+    if isinstance(stage, Check):
+        (flags,) = _views(builder, (stage.flags,), arrays, resize)
+        builder.emit_all(step.Expect, flags, by=stage.by, problem=stage.problem)
+        return
+    taken = _views(builder, stage.reads, arrays, resize)
+    given = _views(builder, stage.writes, arrays, resize)
+    grid = resize.shape(stage.grid)
+    builder.emit_all(step.Launch, taken, given, kernel=stage.func.name, grid=grid)
 
 
 def _choose(builder: Builder, choice: Choice, arrays: list[AnyValue], resize: _Resize) -> None:

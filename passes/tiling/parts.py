@@ -34,6 +34,15 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
+class Check:
+    """An error of the op called `by`, unless a kernel has left all flags 0."""
+
+    flags: Part
+    by: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
 class Choice:
     """`enough` where the size is `at_least` so much when the step runs, else `below`; their rooms
     are numbered on from those around them."""
@@ -59,7 +68,7 @@ class Stages:
     """All launches; `in_place` has the numbers of reads and writes that may be one array."""
 
     source: Func
-    stages: tuple[Stage | Choice | Within, ...]
+    stages: tuple[Stage | Check | Choice | Within, ...]
     rooms: tuple[Tensor, ...] = ()
     in_place: frozenset[tuple[int, int]] = frozenset()
 
@@ -72,6 +81,6 @@ class Stages:
                 found.update(dict.fromkeys([*stage.enough.funcs, *stage.below.funcs]))
             elif isinstance(stage, Within):
                 found.update(dict.fromkeys(stage.stages.funcs))
-            else:
+            elif isinstance(stage, Stage):
                 found[stage.func] = None
         return list(found)

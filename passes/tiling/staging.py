@@ -13,7 +13,7 @@ from ...ir.dtypes import DType
 from ...ir.func import Func
 from ...ir.types import Tensor
 from .late import Made
-from .parts import Choice, Part, Stage, Stages, Within
+from .parts import Check, Choice, Part, Stage, Stages, Within
 
 
 @dataclass(slots=True)
@@ -22,7 +22,7 @@ class Staging:
 
     func: Func
     first: int
-    steps: list[Stage | Choice | Within] = field(default_factory=lambda: [])
+    steps: list[Stage | Check | Choice | Within] = field(default_factory=lambda: [])
     rooms: list[Tensor] = field(default_factory=lambda: [])
 
     @classmethod
@@ -81,6 +81,13 @@ def by_size(
     if known is not None:
         return enough() if known else below()
     return Stages(func, (Choice(size, at_least, enough(), below()),))
+
+
+def as_it_is(func: Func) -> Stages:
+    """The func itself, which stays one of tensors."""
+    values, count = (*func.arguments, *func.results), len(func.arguments)
+    parts = [Part(place, value.type.shape) for place, value in enumerate(values)]
+    return Stages(func, (Stage(func, tuple(parts[:count]), tuple(parts[count:]), ()),))
 
 
 def is_at_least(size: Size, number: int) -> bool | None:

@@ -169,6 +169,10 @@ def table(x: Term) -> Term:
     return x * Term(x.builder, numbers)
 
 
+def eigenvalues(x: Term) -> tuple[Term, ...]:
+    return tuple([Term(x.builder, each) for each in x.builder.emit_all(tensor.Eigh, x.value)])
+
+
 REFUSED: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "a reshape of a value that is no argument": (reshaped_inside, ("n 4 f32",)),
     "a result of shape [3] in a space of [n]": (two_spaces, ("n f32",)),
@@ -177,7 +181,7 @@ REFUSED: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "pads between the elements": (spread_out, ("n f32",)),
     "a constant of several numbers": (table, ("3 f32",)),
     "complex numbers": (lambda x: x * x, ("n c64",)),
-    "tensor.cholesky has no form of tiles yet": (lambda x: x.apply("cholesky"), ("n n f32",)),
+    "tensor.eigh has no form of tiles yet": (eigenvalues, ("n n f32",)),
 }
 
 
