@@ -36,7 +36,7 @@ from .common import (
 from .listed import Listed, as_places, cuts, is_little_of_a_loop
 from .manipulation import permuted, reshaped
 from .masks import masked, nonzero
-from .slices import Part, slice_part
+from .slices import Part, axes_in_front, slice_part
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -89,6 +89,8 @@ def parts_of(node: Node, key: Any) -> list[Part]:
             continue
         parts.append(_part(node, item, axis))
         axis += 1
+    if dots and place and taken == rank:
+        parts[place - 1] = parts[place - 1]._replace(apart=True)
     return parts
 
 
@@ -204,13 +206,12 @@ def _gathered(node: Node, parts: list[Part]) -> Node:
     if _are_few_of_a_loop(node, parts):
         return _listed(node, parts)
     axes = [part for part in parts if part.kind != "new"]
-    is_place = [part.names_places for part in parts]
     cut = _cut(
         node, [part._replace(kind="array") if part.kind == "place" else part for part in axes]
     )
     indices, taken = places_in_rows(parts)
     found = record(ops.Gather, (cut, indices), (taken, 0, ops.Outside.ERROR))
-    return _arranged(found, parts, is_place, len(indices.type.shape) - 1)
+    return _arranged(found, parts, len(indices.type.shape) - 1)
 
 
 def _are_few_of_a_loop(node: Node, parts: list[Part]) -> bool:
@@ -287,12 +288,10 @@ def places_in_rows(parts: list[Part]) -> tuple[Node, tuple[int, ...]]:
     return rows, tuple([axis for axis, part in enumerate(axes) if part.names_places])
 
 
-def _arranged(found: Node, parts: list[Part], is_place: list[bool], rank: int) -> Node:
+def _arranged(found: Node, parts: list[Part], rank: int) -> Node:
     """The axes of the places put where numpy puts them: in place if together, else in front."""
-    where = [at for at, flag in enumerate(is_place) if flag]
-    together = where == list(range(where[0], where[-1] + 1))
-    front = sum([not flag for flag in is_place[: where[0]]]) if together else 0
-    kept = [part for part, flag in zip(parts, is_place, strict=True) if not flag]
+    front = axes_in_front(parts)
+    kept = [part for part in parts if not part.names_places]
     sizes = iter(found.type.shape[rank:])
     shape = [1 if part.kind == "new" else next(sizes) for part in kept]
     found = reshaped(found, (*found.type.shape[:rank], *shape))

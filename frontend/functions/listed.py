@@ -18,7 +18,7 @@ from ...ir.dims import Size
 from ..node import Node, record
 from .common import broadcast_all, number_like, size_node
 from .manipulation import permuted, reshaped
-from .slices import Part
+from .slices import Part, axes_in_front
 
 LITTLE = 64
 """So many places, each with all that lies along other axes, are listed in a loop."""
@@ -34,12 +34,12 @@ class Listed:
         self.parts = parts
         self.axes = [part for part in parts if part.kind != "new"]
         self.cut = _cut_axes(shape, self.axes)
-        self.where = [at for at, part in enumerate(parts) if part.names_places]
+        self._front = axes_in_front(parts)
 
     @cached_property
     def named(self) -> list[Node]:
         """The places that arrays and integers name together."""
-        nodes = [as_places(self.parts[at]) for at in self.where]
+        nodes = [as_places(part) for part in self.parts if part.names_places]
         return broadcast_all("index", nodes) if nodes else []
 
     @property
@@ -64,12 +64,6 @@ class Listed:
     @property
     def _own(self) -> Shape:
         return self.named[0].type.shape if self.named else ()
-
-    @property
-    def _front(self) -> int:
-        """How many axes of what is picked stand before those of named places."""
-        together = self.where and self.where[-1] - self.where[0] < len(self.where)
-        return self.where[0] if together else 0
 
     def updates(self, picked: Node) -> Node:
         """What is picked, with what lies at a place behind it."""

@@ -7,6 +7,7 @@ Never: an element.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from operator import index
 from typing import Any, NamedTuple
 
@@ -24,7 +25,7 @@ INDEX = ir.i64
 
 class Part(NamedTuple):
     """What one item between the brackets does to one axis; `span` places are its most, if less is
-    known from the size."""
+    known from the size. `apart` says that an `...` of no axis stands between it and the next."""
 
     kind: str  # "slice", "place" (an integer), "new", "array"
     start: Size = 0
@@ -32,6 +33,7 @@ class Part(NamedTuple):
     step: int = 1
     node: Node | None = None
     span: int = MAX_SIZE
+    apart: bool = False
 
     @property
     def most(self) -> int:
@@ -42,6 +44,16 @@ class Part(NamedTuple):
     def names_places(self) -> bool:
         """Whether it names places, one or an array of them."""
         return self.kind in ("array", "place")
+
+
+def axes_in_front(parts: Sequence[Part]) -> int:
+    """How many axes of what is picked stand before those of named places: the ones that do where
+    all that names places stands together, else none."""
+    where = [at for at, part in enumerate(parts) if part.names_places]
+    if not where:
+        return 0
+    between = parts[where[0] : where[-1]]
+    return where[0] if all([part.names_places and not part.apart for part in between]) else 0
 
 
 def slice_part(item: slice, size: Size, axis: int) -> Part:

@@ -22,6 +22,8 @@ KEYS: list[Any] = [
     (0, MASK[0]), (..., MASK[0, 0]),
     [True, False], True, False, np.int8(1), (np.int64(1), slice(1, None, 2)),
     (slice(None, None, -1),) * 3,
+    (slice(1), [0, 1], ..., -1), (slice(1), -1, ..., PLACES), (slice(1), PLACES, ..., PLACES),
+    (slice(None), PLACES, PLACES, ...), (..., PLACES, PLACES, slice(None)),
 ]  # fmt: skip
 
 
@@ -56,6 +58,13 @@ def test_elements_are_set_as_in_numpy(key: Any) -> None:
     np.testing.assert_array_equal(x.at[ours(key)].set(-1).numpy(), expected)
     x[ours(key)] = -1
     np.testing.assert_array_equal(x.numpy(), expected)
+
+
+@pytest.mark.parametrize("key", [(slice(1), [0, 1], ..., -1), (slice(2), 0, ..., [3, 1])], ids=repr)
+def test_an_ellipsis_of_no_axis_stands_between_places(key: Any) -> None:
+    expected, values = ARRAY.copy(), np.arange(ARRAY[key].size).reshape(ARRAY[key].shape)
+    expected[key] = values
+    np.testing.assert_array_equal(bs.asarray(ARRAY).at[key].set(values).numpy(), expected)
 
 
 def test_a_function_being_traced_changes_nothing_outside() -> None:
