@@ -51,6 +51,7 @@ if TYPE_CHECKING:  # the lazy names, for tools that read the source
     from .functions.special import *
     from .functions.spectrogram import *
     from .functions.statistics import *
+    from .functions.triangles import *
     from .functions.types import *
     from .functions.windows import *
     from .generator import Generator

@@ -47,6 +47,18 @@ def user_line(depth: int = 1) -> Location:
     return UNKNOWN
 
 
+def called() -> str:
+    """The name of the package's function that the user's line calls: the outermost one that has
+    a public name."""
+    frame, name = sys._getframe(1), ""  # pyright: ignore[reportPrivateUsage]
+    while frame is not None and _whose(frame.f_code)[1]:
+        code = frame.f_code
+        if "<" not in code.co_qualname and not code.co_name.startswith("_"):
+            name = code.co_name
+        frame = frame.f_back
+    return name
+
+
 def beginning(function: Any) -> Location:
     """Where a function of the user's program begins, however it is wrapped; for any other one,
     nowhere."""

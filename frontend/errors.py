@@ -124,4 +124,12 @@ def described(value: Any) -> str:
     shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
     if isinstance(shape, tuple) and dtype is not None:
         return f"{dtype}[{', '.join(map(str, shape))}]"
-    return f"{value!r:.60}"
+    return shown(value)
+
+
+def shown(value: Any, width: int = 60) -> str:
+    """So many letters of what Python shows of a value, which need not let itself be shown."""
+    try:
+        return repr(value)[:width]
+    except Exception:
+        return f"<{type(value).__name__}>"

@@ -14,8 +14,8 @@ from typing import Any, cast
 
 from .errors import ArgumentError, expect_functions, fail
 from .functions.common import as_node
-from .functions.creation import eye
 from .functions.manipulation import moveaxis, reshaped
+from .functions.triangles import eye
 from .grad import pushing, vjp
 from .handle import Handle, wrap
 from .tree import tree_map

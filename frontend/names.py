@@ -28,8 +28,8 @@ EXPORTS = {
     "functions.collective": "all_gather all_reduce axis_index",
     "functions.convolution": "convolve convolve_transposed",
     "functions.creation": """
-        arange asarray empty empty_like eye from_numpy full full_like linspace meshgrid ones
-        ones_like tensor tril triu zeros zeros_like
+        arange asarray empty empty_like from_numpy full full_like linspace meshgrid ones ones_like
+        tensor zeros zeros_like
     """,
     "functions.drawing": """
         bernoulli multinomial normal rand rand_like randint randn randn_like randperm
@@ -73,6 +73,7 @@ EXPORTS = {
     """,
     "functions.spectrogram": "istft stft",
     "functions.statistics": "corrcoef cov median nanmedian percentile quantile",
+    "functions.triangles": "eye tril triu",
     "functions.types": "astype broadcast_shapes can_cast finfo iinfo isdtype result_type to_device",
     "functions.windows": """
         bartlett_window blackman_window hamming_window hann_window kaiser_window

@@ -8,7 +8,7 @@ Never: a computation, or a change to a node, but that its buffer comes to take i
 from __future__ import annotations
 
 from itertools import count
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from ..ir.builder import Builder
 from ..ir.declare import Op
@@ -19,8 +19,9 @@ from ..ir.payloads import Number, PythonNumber
 from ..ir.shared.cache import Cache
 from ..ir.tensor import Constant
 from ..ir.types import Tensor as TensorType
-from .caller import user_line
-from .errors import ArgumentError, DeviceError, TracedValueError, fail
+from .caller import called, user_line
+from .dtypes import OF_IR
+from .errors import ArgumentError, DeviceError, DTypeError, TracedValueError, fail, shown
 from .symbolic import is_open
 from .unseen import current_unseen, unseen_by
 
@@ -174,12 +175,22 @@ def number_type(node: Node) -> type | None:
     return node.attributes[1] if node.cls is Argument else None
 
 
-def constant(value: PythonNumber, dtype: DType) -> Node:
-    """The node of one number, the same for all who ask."""
-    number = Number(value, dtype)
+def constant(value: PythonNumber, dtype: DType, operation: str = "") -> Node:
+    """The node of one number, the same for all who ask; the operation is that which the user called
+    if none is named."""
+    try:
+        number = Number(value, dtype)
+    except Unmet:
+        refuse_number(value, dtype, operation)
     return _CONSTANTS.get(number) or _CONSTANTS.put(
         number, _plain(Constant, (number,), TensorType((), dtype), None)
     )
+
+
+def refuse_number(value: Any, dtype: DType, operation: str) -> NoReturn:
+    """Say that a dtype has no such value."""
+    problem = f"{shown(value, 40)} is not a value of {OF_IR[dtype]}"
+    fail(DTypeError, operation or called(), problem, hint="cast the tensor to a wider dtype")
 
 
 def own_constant(shared: Node) -> Node:

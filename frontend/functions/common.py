@@ -16,7 +16,6 @@ from typing import Any
 from ...ir import dtypes as ir
 from ...ir import tensor as ops
 from ...ir.dims import Atom, Dim, Size, maximum
-from ...ir.errors import Unmet
 from ...ir.facts import Facts
 from ...ir.types import Tensor as TensorType
 from ...runtime.device import Device, current_device
@@ -27,7 +26,7 @@ from ..errors import ArgumentError, AxisError, DTypeError, ShapeError, fail
 from ..foreign import host_array_of, is_array
 from ..handle import Handle, wrap
 from ..narrow import narrowed
-from ..node import Node, constant, leaf, number_type, record
+from ..node import Node, constant, leaf, number_type, record, refuse_number
 from ..shortage import out_of_memory
 from ..unseen import UnseenShape, looked_at
 
@@ -43,7 +42,7 @@ def as_node(value: Any, name: str) -> Node:
     if isinstance(value, Handle):
         return value.node
     if value.__class__ in NUMBER_TYPES:
-        return constant(value, DEFAULTS[value.__class__].ir)
+        return constant(value, DEFAULTS[value.__class__].ir, name)
     if isinstance(value, Dim):
         return size_node(value)
     if is_array(value):
@@ -150,13 +149,13 @@ def with_number(dtype: ir.DType | None, kind: type) -> ir.DType:
     return default if dtype is ir.boolean else dtype
 
 
-def number(value: Number, dtype: ir.DType, name: str) -> Node:
+def number(value: Number, dtype: ir.DType, name: str = "") -> Node:
     """A Python number as a node of `dtype`."""
     try:
-        return constant(_of_kind(value, dtype), dtype)
-    except (Unmet, OverflowError):
-        problem = f"{value!r:.40} is not a value of {OF_IR[dtype]}"
-        fail(DTypeError, name, problem, hint="cast the tensor to a wider dtype")
+        value = _of_kind(value, dtype)
+    except (OverflowError, TypeError, ValueError):
+        refuse_number(value, dtype, name)
+    return constant(value, dtype, name)
 
 
 def _of_kind(value: Number, dtype: ir.DType) -> Number:
@@ -224,14 +223,14 @@ def broadcast_node(node: Node, shape: Shape) -> Node:
 
 def filled(value: Any, shape: Shape, dtype: ir.DType) -> Node:
     """A node whose every element is one number."""
-    return broadcast_node(constant(_of_kind(value, dtype), dtype), shape)
+    return broadcast_node(number(value, dtype), shape)
 
 
 def number_like(count: Size, like: Node) -> Node:
     """A size as numbers, in the dtype and shape of a node."""
     dtype, shape = like.type.dtype, like.type.shape
     if isinstance(count, int):
-        return filled(_of_kind(count, dtype), shape, dtype)
+        return filled(count, shape, dtype)
     return broadcast_node(cast_node(size_node(count), dtype), shape)
 
 

@@ -27,7 +27,6 @@ from ..node import Node, constant, leaf, record
 from ..trace import apart
 from .common import (
     NUMBER_TYPES,
-    as_diagonal,
     as_integer,
     as_ir_dtype,
     as_node,
@@ -159,7 +158,7 @@ def from_numpy(array: Any, /) -> Tensor:
     return asarray(array)
 
 
-def _made(node: Node, device: Any, name: str) -> Tensor:
+def made_on(node: Node, device: Any, name: str) -> Tensor:
     """A tensor made from nothing, on the device asked for."""
     place = as_device(device, name) or chosen_device()
     if place is not None:
@@ -174,12 +173,12 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None) 
         node = fill_value.node
         kind = as_ir_dtype(dtype, node.type.dtype)
         node = cast_node(narrowed(node, kind), kind)
-        return _made(broadcast_node(node, sizes), device, "full")
+        return made_on(broadcast_node(node, sizes), device, "full")
     if fill_value.__class__ not in NUMBER_TYPES:
         return full(shape, wrap(as_node(fill_value, "full")), dtype=dtype, device=device)
     kind = as_ir_dtype(dtype, DEFAULTS[fill_value.__class__].ir)
-    value = _as_kind(fill_value, kind)
-    return _made(broadcast_node(_own(number(value, kind, "full")), sizes), device, "full")
+    value = as_kind(fill_value, kind)
+    return made_on(broadcast_node(_own(number(value, kind, "full")), sizes), device, "full")
 
 
 def _own(node: Node) -> Node:
@@ -189,11 +188,11 @@ def _own(node: Node) -> Node:
     return own_constant(node)
 
 
-def _as_kind(value: Any, dtype: ir.DType) -> Any:
+def as_kind(value: Any, dtype: ir.DType) -> Any:
     """A number of the kind of a dtype, as a cast would have it."""
     if dtype is ir.boolean:
         return bool(value)
-    if dtype in ir.INTEGERS and isinstance(value, float):
+    if dtype in ir.INTEGERS and isinstance(value, float) and math.isfinite(value):
         return int(value)
     return value
 
@@ -244,7 +243,7 @@ def arange(
         start, stop = 0, start
     kind = None if dtype is None else as_dtype(dtype).ir
     if any([_is_open(each) for each in (start, stop, step)]):
-        return _made(_open_line(start, stop, step, kind or ir.i64), device, "arange")
+        return made_on(_open_line(start, stop, step, kind or ir.i64), device, "arange")
     start, stop, step = (_plain(each, "arange", int | float) for each in (start, stop, step))
     if step == 0:
         fail(ArgumentError, "arange", "the step is 0")
@@ -255,7 +254,7 @@ def arange(
     kind = as_ir_dtype(dtype, ir.i64 if whole else FLOAT)
     if kind not in ir.REALS:
         fail(DTypeError, "arange", f"cannot count in {OF_IR[kind]}")
-    return _made(_line(start, step, count, kind), device, "arange")
+    return made_on(_line(start, step, count, kind), device, "arange")
 
 
 def _is_open(value: Any) -> bool:
@@ -293,15 +292,20 @@ def _plain(value: Any, name: str, kinds: Any) -> Any:
 
 def _line(start: Any, step: Any, count: int, dtype: ir.DType) -> Node:
     """start + step * (0, 1, …, count - 1), computed wide and rounded once."""
-    wide = dtype if dtype in ir.INTEGERS else ir.f64
-    if wide in ir.INTEGERS and not all(isinstance(each, int) for each in (start, step)):
-        wide = ir.f64
+    wide = ir.f64
+    if dtype in ir.INTEGERS and isinstance(start, int) and isinstance(step, int):
+        wide, step = dtype, _wrapped(step, dtype)
     line = record(ops.Iota, (), ((count,), 0, wide))
     for op, value, neutral in ((ops.Multiply, step, 1), (ops.Add, start, 0)):
         if value != neutral:
-            other = filled(value if wide is not ir.f64 else float(value), (count,), wide)
-            line = record(op, (line, other))
+            line = record(op, (line, filled(value, (count,), wide)))
     return cast_node(line, dtype)
+
+
+def _wrapped(step: int, dtype: ir.DType) -> int:
+    """A step as integers of a dtype, which wrap, count it: -3 is 253 to those of 8 bits without a
+    sign."""
+    return np.array(step % 2**64, np.uint64).astype(dtype.storage).item()
 
 
 def linspace(
@@ -322,55 +326,28 @@ def linspace(
             )
         ]
         return wrap(record(ops.Complex, tuple(parts)))
-    steps = maximum(count - 1 if endpoint else count, 1)
     place = record(ops.Iota, (), ((count,), 0, ir.f64))
-    # Weights of both ends keep the last element exact, and steps from overflowing.
-    above = record(ops.Divide, (place, number_like(steps, place)))
-    below = record(ops.Subtract, (filled(1.0, (count,), ir.f64), above))
-    ends = [
-        record(ops.Multiply, (filled(float(cast(float, end)), (count,), ir.f64), weight))
-        for end, weight in ((start, below), (stop, above))
-    ]
-    return _made(cast_node(record(ops.Add, tuple(ends)), kind), device, "linspace")
+    steps = number_like(maximum(count - 1 if endpoint else count, 1), place)
+    ends = [filled(end, (count,), ir.f64) for end in (start, stop)]
+    line = (_stepped if kind in ir.INTEGERS else _weighted)(*ends, place, steps)
+    line = record(ops.Select, (record(ops.Equal, (place, steps)), ends[1], line))
+    if kind in ir.INTEGERS:
+        line = record(ops.Floor, (line,))
+    return made_on(cast_node(line, kind), device, "linspace")
 
 
-def eye(
-    n_rows: int, n_cols: int | None = None, /, k: int = 0, *, dtype: Any = None,
-    device: Any = None,
-) -> Tensor:  # fmt: skip
-    """Ones on the diagonal number k, zeros elsewhere."""
-    rows = as_size(n_rows, "eye")
-    columns = rows if n_cols is None else as_size(n_cols, "eye")
-    kind = as_ir_dtype(dtype, FLOAT)
-    counts = [record(ops.Iota, (), ((rows, columns), axis, ir.i64)) for axis in (0, 1)]
-    diagonal = as_diagonal(k, "eye")
-    shifted = record(ops.Add, (counts[0], filled(diagonal, (rows, columns), ir.i64)))
-    on_diagonal = record(ops.Equal, (shifted, counts[1]))
-    return _made(record(ops.Cast, (on_diagonal,), (kind,)), device, "eye")
+def _stepped(start: Node, stop: Node, place: Node, steps: Node) -> Node:
+    """Places between two ends by steps: whole numbers where the step is one."""
+    step = record(ops.Divide, (record(ops.Subtract, (stop, start)), steps))
+    return record(ops.Add, (start, record(ops.Multiply, (place, step))))
 
 
-def tril(x: Any, /, k: int = 0) -> Tensor:
-    """x with zeros above the diagonal number k of its last two axes."""
-    return _triangle("tril", x, k, keep_below=True)
-
-
-def triu(x: Any, /, k: int = 0) -> Tensor:
-    """x with zeros below the diagonal number k of its last two axes."""
-    return _triangle("triu", x, k, keep_below=False)
-
-
-def _triangle(name: str, x: Any, k: int, keep_below: bool) -> Tensor:
-    node = as_node(x, name)
-    shape = node.type.shape
-    if len(shape) < 2:
-        fail(ShapeError, name, "a triangle needs at least two axes", x)
-    rank = len(shape)
-    k = as_diagonal(k, name)
-    row, column = (record(ops.Iota, (), (shape, axis, ir.i64)) for axis in (rank - 2, rank - 1))
-    shifted = record(ops.Add, (row, filled(k, shape, ir.i64)))
-    kept = (column, shifted) if keep_below else (shifted, column)
-    inside = record(ops.LessEqual, kept)
-    return wrap(record(ops.Select, (inside, node, filled(0, shape, node.type.dtype))))
+def _weighted(start: Node, stop: Node, place: Node, steps: Node) -> Node:
+    """The same by weights of both ends, which keep the steps from overflowing."""
+    above = record(ops.Divide, (place, steps))
+    below = record(ops.Subtract, (number_like(1, place), above))
+    weighted = record(ops.Multiply, (start, below)), record(ops.Multiply, (stop, above))
+    return record(ops.Add, weighted)
 
 
 def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Tensor, ...]:

@@ -15,9 +15,9 @@ from ..errors import ArgumentError, fail
 from ..handle import wrap
 from ..node import Node, record, record_parts
 from .common import broadcast_node, cast_node, filled
-from .creation import tril, triu
 from .manipulation import part
 from .matrices import adjoint, as_matrices, hermitian, identity
+from .triangles import tril, triu
 
 if TYPE_CHECKING:
     from ..tensor import Tensor

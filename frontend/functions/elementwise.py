@@ -6,6 +6,7 @@ Never: a comparison or a bit operation (`logic.py`), a rounding (`rounding.py`),
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ...ir import dtypes as ir
@@ -132,9 +133,24 @@ def sign(x: Any, /) -> Tensor:
     if node.type.dtype not in ir.COMPLEXES:
         is_zero = record(ops.Equal, (node, zero))
         return wrap(record(ops.Select, (is_zero, zero, record(ops.Sign, (node,)))))
-    length = record(ops.Complex, (abs(x).node, filled(0, node.type.shape, node.type.dtype.real)))
-    divided = record(ops.Divide, (node, length))
+    node = _without_one_infinity(node)
+    none = filled(0, node.type.shape, node.type.dtype.real)
+    divided = record(ops.Divide, (node, record(ops.Complex, (abs(wrap(node)).node, none))))
     return wrap(record(ops.Select, (record(ops.Equal, (node, zero)), zero, divided)))
+
+
+def _without_one_infinity(node: Node) -> Node:
+    """Complex numbers, but for those with one infinite part: of these its sign, since the other
+    part is nothing beside it."""
+    parts = [real(wrap(node)).node, imag(wrap(node)).node]
+    infinite = [record(ops.Equal, (abs(wrap(each)).node, _number(inf, each))) for each in parts]
+    is_one = record(ops.NotEqual, tuple(infinite))
+    pairs = zip(parts, infinite, strict=True)
+    signs = [
+        record(ops.Select, (found, sign(wrap(each)).node, _number(0, each)))
+        for each, found in pairs
+    ]
+    return record(ops.Select, (is_one, record(ops.Complex, tuple(signs)), node))
 
 
 def square(x: Any, /) -> Tensor:

@@ -25,9 +25,9 @@ from .common import (
     refuse_dtype,
     to_common_dtype,
 )
-from .creation import eye
 from .manipulation import permuted, reshaped, roll
 from .reductions import sum
+from .triangles import eye
 
 if TYPE_CHECKING:
     from ..tensor import Tensor

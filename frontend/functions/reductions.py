@@ -355,6 +355,8 @@ def diff(
     count = as_integer(n, "diff", "a number of differences")
     if count < 0:
         fail(ArgumentError, "diff", f"the number of differences is not negative, as {n} is", x)
+    if count == 0:
+        return wrap(node)
     parts = [each for each in (prepend, x, append) if each is not None]
     if len(parts) > 1:
         node = concat(parts, axis=place).node

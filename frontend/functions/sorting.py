@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...ir import dtypes as ir
 from ...ir import tensor as ops
 from ...ir.dims import Size
-from ...ir.payloads import Number
 from ..errors import ArgumentError, DTypeError, ShapeError, fail
 from ..handle import wrap
 from ..node import Node, record, record_parts
@@ -27,11 +26,13 @@ from .common import (
     cast_node,
     either,
     filled,
+    number,
     number_like,
     refuse_dtype,
     size_node,
     to_common_dtype,
 )
+from .creation import as_kind
 from .manipulation import part, reshaped
 from .masks import first_true, how_many
 from .search import are_few, occur_among, occur_in, places_in
@@ -137,7 +138,8 @@ def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = 0) -> Un
     count = _how_many("unique_all", starts, size)
     length = node.type.shape[0]
     firsts = first_true(starts, count, beyond=size is not None)
-    values = _picked(node, firsts, filled(_of_dtype(fill_value, node), (), node.type.dtype))
+    dtype = node.type.dtype
+    values = _picked(node, firsts, number(as_kind(fill_value, dtype), dtype))
     indices = _picked(places, firsts, size_node(length))
     inverse = _scattered(group, places, length)
     ones = filled(1, (length,), INDEX)
@@ -187,9 +189,8 @@ def _groups(name: str, x: Any) -> tuple[Node, Node, Node, Node]:
     sort = _complexes_sorted if node.type.dtype in ir.COMPLEXES else sorted_with_places
     ordered, places = sort(flat, 0)
     length = flat.type.shape[0]
-    before = record(
-        ops.Pad, (ordered,), ((1,), (0,), (0,), Number(_of_dtype(0, node), node.type.dtype))
-    )
+    nothing = number(0, node.type.dtype).attributes[0]
+    before = record(ops.Pad, (ordered,), ((1,), (0,), (0,), nothing))
     changes = record(ops.NotEqual, (ordered, part(before, 0, 0, length)))
     line = record(ops.Iota, (), ((length,), 0, INDEX))
     first = record(ops.Equal, (line, filled(0, (length,), INDEX)))
@@ -220,15 +221,6 @@ def _picked(node: Node, places: Node, fill: Node) -> Node:
     read = record(ops.Gather, (node, reshaped(places, (*shape, 1))), ((0,), 0, ops.Outside.ZERO))
     inside = record(ops.Less, (places, number_like(node.type.shape[0], places)))
     return record(ops.Select, (inside, read, broadcast_node(fill, shape)))
-
-
-def _of_dtype(number: Any, like: Node) -> Any:
-    """A number of the kind of a node's dtype."""
-    if like.type.dtype is ir.boolean:
-        return bool(number)
-    if like.type.dtype in ir.COMPLEXES:
-        return complex(number)
-    return float(number) if like.type.dtype in ir.FLOATS else int(number)
 
 
 def _scattered(values: Node, places: Node, length: Any) -> Node:

@@ -1,6 +1,7 @@
 """Arithmetic, comparisons and logic: promotion, operators, methods, narrow floats, mistakes."""
 
 import operator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -148,3 +149,12 @@ def test_remainders_of_what_is_no_usual_number_are_numpys(dtype: str) -> None:
     np.testing.assert_array_equal(found, expected)
     known = ~np.isnan(expected)
     np.testing.assert_array_equal(np.signbit(found[known]), np.signbit(expected[known]))
+
+
+def test_the_sign_of_a_complex_number_with_one_infinite_part_is_that_of_the_part() -> None:
+    parts = np.array([0.0, -2.0, np.inf, -np.inf, np.nan])
+    z = np.array([complex(*pair) for pair in product(parts, parts)])
+    with np.errstate(invalid="ignore"):
+        expected = np.sign(z)
+    for found in (bs.sign(bs.asarray(z)), bs.jit(bs.sign)(bs.asarray(z))):
+        np.testing.assert_allclose(found.numpy(), expected, rtol=1e-15)

@@ -11,6 +11,7 @@ import pytest
 import brimstone as bs
 from brimstone.ir import dtypes as ir
 from kit.both_devices import on_both_devices
+from kit.mistakes import Mistake, check
 
 device = on_both_devices()
 DTYPES = [each for each in vars(ir).values() if isinstance(each, ir.DType)]
@@ -68,6 +69,30 @@ def test_a_number_that_was_given_away() -> None:
     assert step(given).item() == 2
     with pytest.raises(bs.DeadTensorError, match="donated"):
         given.item()
+
+
+MISTAKES = [
+    Mistake(lambda: bs.argsort(2**200), bs.DTypeError, "argsort: 16069"),
+    Mistake(lambda: bs.nonzero(bs.ones(3), size=2, fill_value=2**70), bs.DTypeError, "nonzero: 1"),
+    Mistake(
+        lambda: bs.argwhere(bs.ones(3), size=2, fill_value="x"), bs.DTypeError, "argwhere: 'x'"
+    ),
+    Mistake(
+        lambda: bs.unique_values(bs.asarray([1], dtype=bs.int8), size=2, fill_value=999),
+        bs.DTypeError,
+        "unique_values: 999 is not a value of int8",
+    ),
+    Mistake(
+        lambda: bs.unique_values(bs.ones(1), size=2, fill_value=[1]),
+        bs.DTypeError,
+        "unique_values: [1] is not a value of float32",
+    ),
+]
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.words)
+def test_a_number_that_no_dtype_holds_is_refused_by_the_function_called(mistake: Mistake) -> None:
+    check(mistake)
 
 
 def test_an_integer_that_is_an_argument_is_not_cut_off() -> None:

@@ -65,6 +65,7 @@ def test_narrow_floats_are_averaged_wide(dtype: str) -> None:
         (lambda: bs.asarray([1.0, np.nan, np.nan]).argmax(), "int64", 1),
         (lambda: bs.diff(bs.asarray([1, 4]), prepend=bs.asarray([0]))[0], "int64", 1),
         (lambda: bs.diff(bs.asarray([1, 4]), prepend=bs.asarray([0.5]))[0], "float32", 0.5),
+        (lambda: bs.diff(bs.asarray([1, 4]), n=0, prepend=bs.asarray([0]))[0], "int64", 1),
         (lambda: bs.zeros((0, 3)).max(axis=1).sum(), "float32", 0),
         (lambda: bs.asarray([True, False]).max(), "bool", True),
         (lambda: bs.ones((2, 3)).var(correction=1).sum(), "float32", 0),
