@@ -15,6 +15,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from ..ir.locations import UNKNOWN, Location
+from .names import public_name
 
 _ROOT = str(Path(__file__).parent.parent)  # as Python spells it in code, through links or not
 # What lies beside the package in a checkout or in it, and is a user of it all the same.
@@ -52,11 +53,15 @@ def called() -> str:
     a public name."""
     frame, name = sys._getframe(1), ""  # pyright: ignore[reportPrivateUsage]
     while frame is not None and _whose(frame.f_code)[1]:
-        code = frame.f_code
-        if "<" not in code.co_qualname and not code.co_name.startswith("_"):
-            name = code.co_name
+        name = _name_of(frame.f_code) or name
         frame = frame.f_back
     return name
+
+
+def _name_of(code: CodeType) -> str:
+    """What users call a function, or one that made it; nothing if its name is not public."""
+    name = code.co_qualname.partition(".<locals>")[0].rpartition(".")[2]
+    return "" if name.startswith("<") else public_name(Path(code.co_filename).stem, name)
 
 
 def beginning(function: Any) -> Location:

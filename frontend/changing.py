@@ -14,6 +14,7 @@ from typing import Any
 from ..ir.shared.cache import Cache
 from .arguments import Arguments, Static
 from .caller import user_line
+from .errors import shown
 from .paths import argument_at
 
 OFTEN = 32
@@ -59,7 +60,7 @@ class Changing:
             what = argument_at(given.structure, place)
             text = (
                 f"{name} has been traced {OFTEN} times for tensors of one kind, as {what} changes, "
-                f"which is {value!r:.60} now: what is no tensor is read while a function is traced"
+                f"which is {shown(value)} now: what is no tensor is read while a function is traced"
                 f"\n  hint: leave it out, or make a tensor of it"
             )
             file, line = next(iter(user_line()), ("", 1))

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..ir import dtypes as ir
 from ..ir.dtypes import DType as Inner
-from .errors import DTypeError, fail
+from .errors import DTypeError, fail, shown
 
 _KINDS = {
     ir.Kind.BOOL: "b",
@@ -90,7 +90,7 @@ def as_dtype(given: Any) -> DType:
     found = _NAMES.get(_key(given))
     if found is None:
         known = ", ".join(each.name for each in ALL)
-        fail(DTypeError, "dtype", f"{given!r:.60} is not a dtype", hint=f"the dtypes are {known}")
+        fail(DTypeError, "dtype", f"{shown(given)} is not a dtype", hint=f"the dtypes are {known}")
     return found
 
 

@@ -119,6 +119,16 @@ def expect_functions(operation: str, *given: Any) -> None:
             fail(ArgumentError, operation, f"expected a function, got {type(each).__name__}", each)
 
 
+def one_of(
+    operation: str, name: str, value: Any, known: Sequence[int | str], hint: str = ""
+) -> Any:
+    """The value, which is one of those known."""
+    if not isinstance(value, int | float | str) or value not in known:
+        listed = ", ".join(map(repr, known))
+        fail(ArgumentError, operation, f"{name} is one of {listed}, not {shown(value)}", hint=hint)
+    return value
+
+
 def described(value: Any) -> str:
     """A tensor as `float32[2, 3]`, anything else as Python shows it."""
     shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)

@@ -12,7 +12,7 @@ from functools import wraps
 from math import prod as product
 from typing import Any, cast
 
-from .errors import ArgumentError, expect_functions, fail
+from .errors import ArgumentError, expect_functions, fail, shown
 from .functions.common import as_node
 from .functions.manipulation import moveaxis, reshaped
 from .functions.triangles import eye
@@ -67,7 +67,7 @@ def _of_one(
 ) -> tuple[Callable[[Any], Any], Any]:
     """The function of one argument alone, and that argument."""
     if not isinstance(argnums, int):
-        problem = f"`argnums` is the number of one argument, not {argnums!r}"
+        problem = f"`argnums` is the number of one argument, not {shown(argnums)}"
         fail(ArgumentError, "jacobian", problem)
     if not -len(args) <= argnums < len(args):
         problem = f"argument {argnums} is named, and {len(args)} are given"

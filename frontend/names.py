@@ -95,3 +95,13 @@ EXPORTS = {
     "tree": "flatten:tree_flatten leaves_of:tree_leaves register:register_tree tree_map",
     "vmap": "vmap",
 }
+
+
+def public_name(module: str, name: str) -> str:
+    """What users call a function, which has another name in its module perhaps, or what they got
+    from `jit`; nothing for one that is not theirs."""
+    entries = " ".join([EXPORTS[each] for each in EXPORTS if each.endswith(module)]).split()
+    if name.startswith("_"):
+        return module if name == "__call__" and module in entries else ""
+    found = [entry for entry in entries if entry.startswith(f"{name}:")]
+    return found[0].partition(":")[2] if found else name

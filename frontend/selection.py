@@ -12,7 +12,7 @@ from operator import index
 from typing import Any
 
 from ..ir import dtypes as ir
-from .errors import ArgumentError, DTypeError, fail
+from .errors import ArgumentError, DTypeError, fail, shown
 from .foreign import host_array_of, is_foreign
 from .function import Traced, stand_in, trace
 from .functions.common import as_node
@@ -31,7 +31,7 @@ class Selection:
         listed = range(len(args)) if argnums is None else self._listed(argnums)
         self.argnums = tuple([self._place(each) for each in listed])
         if len({*self.argnums}) < len(self.argnums):
-            fail(ArgumentError, name, f"an argument is named twice by {argnums!r}")
+            fail(ArgumentError, name, f"an argument is named twice by {shown(argnums)}")
         leaves, self.structure = flatten(self.chosen)
         self.leaves = [host_array_of(each, name) if is_foreign(each) else each for each in leaves]
         constant = constants_of(self.structure)
@@ -49,7 +49,7 @@ class Selection:
         try:
             return (argnums,) if self.single else tuple([index(each) for each in argnums])
         except TypeError:
-            problem = f"`argnums` is the number of an argument, or several, not {argnums!r}"
+            problem = f"`argnums` is the number of an argument, or several, not {shown(argnums)}"
             fail(ArgumentError, self.name, problem)
 
     def _place(self, number: int) -> int:

@@ -14,7 +14,8 @@ from functools import lru_cache
 from inspect import getattr_static
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from .errors import ArgumentError, expect_functions, fail
+from .caller import called
+from .errors import ArgumentError, expect_functions, fail, one_of, shown
 from .exact import Exact
 
 T = TypeVar("T")
@@ -81,6 +82,8 @@ _REGISTERED: dict[type, Container] = {}
 _INTERNED: dict[Any, Structure] = {}
 _LEAF_CLASSES: set[type] = set()
 """Classes that have been met and are no containers, so that many leaves are known at once."""
+DEEP = 200
+"""Where Python stops at trees of so many levels, they are to blame, not what called for them."""
 _REMEMBERED: list[Any] = []
 _REMEMBERED_AT_MOST = 4096
 """For so many classes, or kinds of trees, what was found or written is kept."""
@@ -100,7 +103,11 @@ Peek = Callable[[Any], "tuple[list[Any], Structure] | None"]
 def flatten(tree: Any, peek: Peek | None = None) -> tuple[list[Any], Structure]:
     """The leaves of a tree, and its structure."""
     leaves: list[Any] = []
-    return leaves, _open(tree, leaves, peek)
+    try:
+        return leaves, _open(tree, leaves, peek)
+    except RecursionError as problem:
+        _refuse_endless(problem)
+        raise
 
 
 def leaves_of(tree: Any) -> list[Any]:
@@ -117,9 +124,8 @@ def tree_map(
     With missing="keep" the others may have None for a leaf, or for a part, as gradients have for
     what is not trained: there, what the first tree has stays as it is.
     """
-    if missing not in ("refuse", "keep"):
-        problem = f'`missing` is "refuse" or "keep", not {missing!r}'
-        fail(ArgumentError, "tree_map", problem)
+    one_of("tree_map", "missing", missing, ("refuse", "keep"))
+    expect_functions("tree_map", function)
     leaves, structure = flatten(tree)
     find = _like if missing == "refuse" else _with_gaps
     columns = [find(structure, other) for other in others]
@@ -198,12 +204,23 @@ def _open(tree: Any, leaves: list[Any], peek: Peek | None) -> Structure:
     return _structure(cls, static, tuple([_open(child, leaves, peek) for child in children]))
 
 
+def _refuse_endless(problem: RecursionError) -> None:
+    """Say so if a tree is what was too deep, and not the calls of who takes it apart."""
+    trace, levels = problem.__traceback__, 0
+    while trace is not None:
+        levels += trace.tb_frame.f_code is _open.__code__
+        trace = trace.tb_next
+    if levels > DEEP:
+        what = f"a tree holds itself, or is nested more than {DEEP} deep"
+        fail(ArgumentError, called() or "flatten", what)
+
+
 def _structure(cls: type, static: Any, children: tuple[Structure, ...]) -> Structure:
     key = (cls, static, children)
     try:
         return _INTERNED.get(key) or _INTERNED.setdefault(key, Structure(cls, static, children))
     except TypeError:
-        problem = f"the static part of a {cls.__name__} is not hashable: {static!r:.60}"
+        problem = f"the static part of a {cls.__name__} is not hashable: {shown(static)}"
         fail(ArgumentError, "flatten", problem)
 
 

@@ -8,37 +8,29 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..frontend.errors import ArgumentError, fail
+from ..frontend.errors import ArgumentError, fail, shown
 from ..frontend.functions.common import as_integer
 from ..frontend.tensor import Tensor
-
-
-def one_of(operation: str, name: str, value: Any, known: tuple[Any, ...]) -> Any:
-    """The value, which is one of those known."""
-    if value not in known:
-        listed = ", ".join(map(repr, known))
-        fail(ArgumentError, operation, f"{name} is one of {listed}, not {value!r}")
-    return value
 
 
 def at_least(operation: str, name: str, value: float, least: float) -> float:
     """The number, which is not below the least."""
     if not value >= least:
-        fail(ArgumentError, operation, f"{name} is {least} or more, not {value!r}")
+        fail(ArgumentError, operation, f"{name} is {least} or more, not {shown(value)}")
     return value
 
 
 def above(operation: str, name: str, value: float, bound: float) -> float:
     """The number, which is above the bound."""
     if not value > bound:
-        fail(ArgumentError, operation, f"{name} is more than {bound}, not {value!r}")
+        fail(ArgumentError, operation, f"{name} is more than {bound}, not {shown(value)}")
     return value
 
 
 def within(operation: str, name: str, value: float, low: float, high: float) -> float:
     """The number, which is neither below the one bound nor above the other."""
     if not low <= value <= high:
-        fail(ArgumentError, operation, f"{name} is within {low}..{high}, not {value!r}")
+        fail(ArgumentError, operation, f"{name} is within {low}..{high}, not {shown(value)}")
     return value
 
 

@@ -20,7 +20,7 @@ from ...ir.dims import Size
 from ...ir.facts import Facts
 from ...ir.types import Tensor as TensorType
 from ..dtypes import OF_IR
-from ..errors import ArgumentError, DTypeError, ShapeError, expect_functions, fail
+from ..errors import ArgumentError, DTypeError, ShapeError, expect_functions, fail, shown
 from ..handle import wrap
 from ..node import Node, record, record_parts
 from .common import (
@@ -125,7 +125,10 @@ def _factor(scale: Any, width: Any, query: Any) -> Double:
     if scale is None:
         problem, hint = f"the width, {width}, is not known, nor is 1 / √width", "say `scale`"
     else:
-        problem, hint = f"`scale` is {scale!r:.40}, no number", "multiply the queries by a tensor"
+        problem, hint = (
+            f"`scale` is {shown(scale, 40)}, no number",
+            "multiply the queries by a tensor",
+        )
     fail(ArgumentError, "attention", problem, query, hint=hint)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...ir import tensor as ops
-from ..errors import ArgumentError, fail
+from ..errors import ArgumentError, fail, one_of
 from ..handle import wrap
 from ..node import record
 from ..trace import current_trace
@@ -23,9 +23,7 @@ _REDUCTIONS = {each.value: each for each in ops.Reduction}
 
 def all_reduce(x: Any, axis_name: str, reduction: str = "sum") -> Tensor:
     """The sum (or "product", "maximum", "minimum") of x over all elements along the axis."""
-    if reduction not in _REDUCTIONS:
-        known = ", ".join(_REDUCTIONS)
-        fail(ArgumentError, "all_reduce", f"{reduction!r} is none of {known}", x)
+    one_of("all_reduce", "reduction", reduction, [*_REDUCTIONS])
     _check_named("all_reduce", axis_name)
     node = as_node(x, "all_reduce")
     return wrap(record(ops.AllReduce, (node,), (axis_name, _REDUCTIONS[reduction])))

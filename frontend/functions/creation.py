@@ -19,7 +19,7 @@ from ...runtime.device import Device, chosen_device, current_device, device_name
 from ..bounds import bound_size
 from ..caller import user_line
 from ..dtypes import DEFAULTS, OF_IR, as_dtype
-from ..errors import ArgumentError, DeviceError, DTypeError, ShapeError, fail
+from ..errors import ArgumentError, DeviceError, DTypeError, ShapeError, fail, one_of
 from ..foreign import host_array_of
 from ..handle import Handle, wrap
 from ..narrow import narrowed
@@ -42,7 +42,7 @@ from .common import (
     upload,
     whole_number,
 )
-from .lists import in_common_dtype, is_recorded, others_in, stacked, with_values
+from .lists import in_common_dtype, is_recorded, others_in, read, stacked, with_values
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -107,13 +107,7 @@ def _host(obj: Any, dtype: ir.DType | None, others: list[Any]) -> Any:
         return host_array_of(obj, "asarray")
     if others:
         obj = with_values(obj)
-    try:
-        array = np.asarray(obj) if dtype is None else _rounded(obj, dtype)
-    except (ValueError, TypeError, OverflowError) as problem:
-        fail(
-            ShapeError if "inhomogeneous" in str(problem) else DTypeError, "asarray",
-            f"cannot make a tensor: {problem}", hint="give numbers, or lists of equal lengths",
-        )  # fmt: skip
+    array = read(obj, "asarray") if dtype is None else _rounded(obj, dtype)
     if array.dtype.kind not in "biufcV":
         problem = f"expected numbers (integers of 64 bits at most), got {type(obj).__name__}"
         fail(DTypeError, "asarray", problem, obj, hint="give numbers, or lists of equal lengths")
@@ -125,11 +119,9 @@ def _host(obj: Any, dtype: ir.DType | None, others: list[Any]) -> Any:
 
 def _rounded(obj: Any, dtype: ir.DType) -> Any:
     """Python numbers rounded once to a dtype; integers must fit."""
-    array = np.asarray(obj)
+    array = read(obj, "asarray")
     if array.dtype.kind in "iu" and dtype in ir.INTEGERS and not isinstance(obj, np.ndarray):
-        return np.asarray(obj, dtype.storage)
-    if array.dtype == object:
-        raise TypeError(f"{type(obj).__name__} is no number, list or array")
+        return read(obj, "asarray", dtype.storage)
     return array
 
 
@@ -328,9 +320,9 @@ def linspace(
         return wrap(record(ops.Complex, tuple(parts)))
     place = record(ops.Iota, (), ((count,), 0, ir.f64))
     steps = number_like(maximum(count - 1 if endpoint else count, 1), place)
-    ends = [filled(end, (count,), ir.f64) for end in (start, stop)]
-    line = (_stepped if kind in ir.INTEGERS else _weighted)(*ends, place, steps)
-    line = record(ops.Select, (record(ops.Equal, (place, steps)), ends[1], line))
+    first, last = (filled(end, (count,), ir.f64) for end in (start, stop))
+    line = (_stepped if kind in ir.INTEGERS else _weighted)(first, last, place, steps)
+    line = record(ops.Select, (record(ops.Equal, (place, steps)), last, line))
     if kind in ir.INTEGERS:
         line = record(ops.Floor, (line,))
     return made_on(cast_node(line, kind), device, "linspace")
@@ -355,8 +347,7 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
 
     With "ij" vector i runs along axis i; with "xy" the first two axes change places.
     """
-    if indexing not in ("xy", "ij"):
-        fail(ArgumentError, "meshgrid", f'indexing is "xy" or "ij", not {indexing!r}')
+    one_of("meshgrid", "indexing", indexing, ("xy", "ij"))
     nodes = [as_node(array, "meshgrid") for array in arrays]
     if len({node.type.dtype for node in nodes}) > 1:
         fail(DTypeError, "meshgrid", "the vectors have different dtypes", *arrays)

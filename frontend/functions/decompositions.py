@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...ir import dtypes as ir
 from ...ir import tensor as ops
 from ...ir.dims import minimum
-from ..errors import ArgumentError, fail
+from ..errors import one_of
 from ..handle import wrap
 from ..node import Node, record, record_parts
 from .common import broadcast_node, cast_node, filled
@@ -106,8 +106,7 @@ def qr(x: Any, /, mode: str = "reduced") -> QRResult:
 
     With mode "complete", Q is square; it has no derivative then if x has more rows than columns.
     """
-    if mode not in ("reduced", "complete"):
-        fail(ArgumentError, "qr", f'mode is "reduced" or "complete", not {mode!r}', x)
+    one_of("qr", "mode", mode, ("reduced", "complete"))
     node, dtype = as_matrices("qr", x)
     q, r = record_parts(ops.Qr, (node,), (mode == "complete",))
     return QRResult(wrap(cast_node(q, dtype)), wrap(cast_node(r, dtype)))

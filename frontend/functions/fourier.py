@@ -16,7 +16,7 @@ from ...ir import dtypes as ir
 from ...ir import tensor as ops
 from ...ir.dims import minimum
 from ..dtypes import OF_IR
-from ..errors import ArgumentError, DTypeError, ShapeError, fail
+from ..errors import ArgumentError, DTypeError, ShapeError, fail, one_of
 from ..handle import wrap
 from ..node import Node, record
 from ..unseen import looked_at
@@ -249,9 +249,7 @@ def _back(node: Node, axis: int, rank: int) -> Tensor:
 
 def _scaled(name: str, node: Node, norm: str, inverse: bool, length: int) -> Node:
     """The node over n or √n, as the norm says."""
-    if norm not in SWAPPED:
-        known = ", ".join(SWAPPED)
-        fail(ArgumentError, name, f"there is no norm {norm!r}", hint=f"there are {known}")
+    one_of(name, "norm", norm, [*SWAPPED])
     divided = norm == ("backward" if inverse else "forward")
     factor = 1 / length if divided else 1 / sqrt(length) if norm == "ortho" else 1.0
     if factor == 1.0:

@@ -34,6 +34,7 @@ from .common import (
     upload,
 )
 from .listed import Listed, as_places, cuts, is_little_of_a_loop
+from .lists import read
 from .manipulation import permuted, reshaped
 from .masks import masked, nonzero
 from .slices import Part, axes_in_front, slice_part
@@ -99,7 +100,7 @@ def _unmasked(item: Any) -> list[Any]:
     if is_foreign(item):
         item = host_array_of(item, "index")
     if isinstance(item, list):
-        item = np.asarray(item)
+        item = read(item, "index")
         item = item.astype(np.int64) if item.size == 0 else item
     if _is_mask(item) and not isinstance(item, bool | np.bool_):
         return list(nonzero(wrap(as_node(item, "index"))))
@@ -309,7 +310,7 @@ def take(x: Any, indices: Any, /, axis: Any = None, *, dim: Any = None) -> Tenso
             fail(ArgumentError, "take", "needs an axis where the tensor has not just one", x)
         axis = 0
     place = as_axis(axis, rank, "take")
-    key = indices if isinstance(indices, Handle) else np.asarray(indices)
+    key = indices if isinstance(indices, Handle) else read(indices, "take")
     return getitem(wrap(node), (slice(None),) * place + (key,))
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...ir import dtypes as ir
 from ..dtypes import DEFAULTS, OF_IR
-from ..errors import DTypeError, fail
+from ..errors import DTypeError, ShapeError, fail
 from ..foreign import host_array_of, is_foreign
 from ..handle import Handle
 from .common import meeting, with_number
@@ -25,16 +25,32 @@ if TYPE_CHECKING:
     from ..tensor import Tensor
 
 NUMBERS = {bool, int, float, complex}
+DEEPEST = 64
+"""numpy's arrays have so many axes at most."""
 KINDS = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
 """Which number of Python's is of a kind of numpy's."""
 
 
-def others_in(obj: Any) -> list[Any]:
+def read(obj: Any, name: str, dtype: Any = None) -> np.ndarray[Any, Any]:
+    """What numpy reads of numbers and nested lists."""
+    try:
+        return np.asarray(obj, dtype)
+    except (ValueError, TypeError, OverflowError) as problem:
+        fail(
+            ShapeError if "inhomogeneous" in str(problem) else DTypeError, name,
+            f"cannot make a tensor: {problem}", hint="give numbers, or lists of equal lengths",
+        )  # fmt: skip
+
+
+def others_in(obj: Any, deepest: int = DEEPEST) -> list[Any]:
     """What nested lists have in them that is no number of Python's."""
+    if not deepest:
+        problem = f"lists hold themselves, or are nested more than {DEEPEST} deep"
+        fail(ShapeError, "asarray", problem)
     found: list[Any] = []
     for each in obj:
         if isinstance(each, list | tuple):
-            found += others_in(each)
+            found += others_in(each, deepest - 1)
         elif each.__class__ not in NUMBERS:
             found.append(each)
     return found

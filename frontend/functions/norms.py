@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...ir import dtypes as ir
 from ...ir import tensor as ops
-from ..errors import ArgumentError, ShapeError, fail
+from ..errors import ArgumentError, ShapeError, fail, shown
 from ..handle import wrap
 from ..node import Node, record
 from .common import as_axes, cast_node, either, filled, to_common_dtype
@@ -43,7 +43,7 @@ def vector_norm(
 def _length(name: str, node: Node, axes: tuple[int, ...], keep: bool, order: Any) -> Node:
     """The length along axes, rounded once."""
     if isinstance(order, bool) or not isinstance(order, int | float):
-        fail(ArgumentError, name, f"ord is a number, not {order!r}", wrap(node))
+        fail(ArgumentError, name, f"ord is a number, not {shown(order)}", wrap(node))
     dtype = node.type.dtype
     wide = cast_node(node, dtype.accumulator)
     if order == 2:
@@ -116,7 +116,7 @@ def _matrix_length(name: str, node: Node, order: Any) -> Node:
         sums = reduce(ops.ReduceSum, record(ops.Absolute, (node,)), (along,), False)
         return _extreme(name, sums, (last - 1,), False, order > 0)
     fail(
-        ArgumentError, name, f"there is no norm {order!r}", wrap(node),
+        ArgumentError, name, f"there is no norm {shown(order)}", wrap(node),
         hint='ord is "fro", "nuc", 1, -1, 2, -2, inf or -inf',
     )  # fmt: skip
 
@@ -138,12 +138,12 @@ def norm(
     if ord is None:
         return wrap(_length("norm", node, axes, keep, 2))
     if len(axes) > 2:
-        problem = f"a norm of order {ord!r} is along one axis or two, not {len(axes)}"
+        problem = f"a norm of order {shown(ord)} is along one axis or two, not {len(axes)}"
         fail(ShapeError, "norm", problem, x)
     if len(axes) < 2 and not isinstance(ord, str):
         return wrap(_length("norm", node, axes, keep, ord))
     if len(axes) < 2:
-        fail(ArgumentError, "norm", f"{ord!r} is a norm of matrices: it takes two axes", x)
+        fail(ArgumentError, "norm", f"{shown(ord)} is a norm of matrices: it takes two axes", x)
     rest = tuple([at for at in range(len(shape)) if at not in axes])
     moved = wrap(permuted(node, (*rest, *axes)))
     found = matrix_norm(moved, ord=ord).node

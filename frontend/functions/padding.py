@@ -13,7 +13,7 @@ import numpy as np
 
 from ...ir import dtypes as ir
 from ...ir import tensor as ops
-from ..errors import ArgumentError, ShapeError, fail
+from ..errors import ArgumentError, ShapeError, fail, one_of
 from ..handle import Handle, wrap
 from ..narrow import narrowed
 from ..node import Node, record
@@ -40,10 +40,8 @@ def pad(x: Any, widths: Any, /, mode: str = "constant", value: Any = 0) -> Tenso
     "circular" continues from the other end.
     """
     node = as_node(x, "pad")
-    if mode not in MODES:
-        here = _ELSEWHERE.get(str(mode))
-        hint = f"that is {here!r} here" if here else ""
-        fail(ArgumentError, "pad", f"{mode!r} is none of {', '.join(MODES)}", x, hint=hint)
+    here = _ELSEWHERE.get(mode) if isinstance(mode, str) else None
+    one_of("pad", "mode", mode, MODES, hint=f"that is {here!r} here" if here else "")
     pairs = _widths(widths, len(node.type.shape))
     if mode == "constant":
         return wrap(_constant(node, pairs, value))

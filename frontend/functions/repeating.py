@@ -25,6 +25,7 @@ from ..node import Node, constant, record
 from ..shortage import out_of_memory
 from .common import as_axis, as_integer, as_node, broadcast_node, cast_node, either, filled
 from .indexing import take
+from .lists import read
 from .manipulation import reshaped, stack
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def _repetitions(repeats: Any, size: Size) -> int | Array:
         from ..tensor import host_array
 
         repeats = host_array(repeats, "repeat")
-    counts = np.atleast_1d(np.asarray(repeats))
+    counts = np.atleast_1d(read(repeats, "repeat"))
     listed = counts.tolist()
     if counts.ndim > 1 or counts.dtype.kind not in "iu":
         listed = [as_integer(each, "repeat", "a number of repetitions") for each in listed]

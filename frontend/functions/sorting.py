@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...ir import dtypes as ir
 from ...ir import tensor as ops
 from ...ir.dims import Size
-from ..errors import ArgumentError, DTypeError, ShapeError, fail
+from ..errors import ArgumentError, DTypeError, ShapeError, fail, one_of
 from ..handle import wrap
 from ..node import Node, record, record_parts
 from ..unseen import looked_at
@@ -94,8 +94,7 @@ def topk(x: Any, k: int, /, axis: Any = None, largest: bool = True, *, dim: Any 
 
 def searchsorted(x1: Any, x2: Any, /, side: str = "left", *, sorter: Any = None) -> Tensor:
     """Where each element of x2 would be put into x1, which is sorted: before equals, or after."""
-    if side not in ("left", "right"):
-        fail(ArgumentError, "searchsorted", f'side is "left" or "right", not {side!r}')
+    one_of("searchsorted", "side", side, ("left", "right"))
     line, values = to_common_dtype("searchsorted", x1, x2)
     if len(line.type.shape) != 1:
         fail(ShapeError, "searchsorted", "x1 is sorted and has one axis", x1)

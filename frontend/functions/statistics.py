@@ -14,7 +14,7 @@ import numpy as np
 
 from ...ir import dtypes as ir
 from ...ir import tensor as ops
-from ..errors import ArgumentError, ShapeError, fail
+from ..errors import ArgumentError, ShapeError, fail, one_of
 from ..handle import wrap
 from ..node import Node, record
 from .common import (
@@ -29,6 +29,7 @@ from .common import (
     refuse_dtype,
     to_common_dtype,
 )
+from .lists import read
 from .manipulation import permuted, reshaped
 from .matrices import adjoint, multiplied, transposed
 from .products import diagonal
@@ -83,10 +84,7 @@ def percentile(
 
 def _method(method: str) -> str:
     """The name of a way to choose between two elements, checked."""
-    if method not in METHODS:
-        problem = f"method is one of {', '.join(METHODS)}, not {method!r}"
-        fail(ArgumentError, "quantile", problem)
-    return method
+    return one_of("quantile", "method", method, METHODS)
 
 
 def _axes(name: str, axis: Any, dim: Any, keepdims: Any, keepdim: Any) -> tuple[Any, bool]:
@@ -112,7 +110,7 @@ def _along(name: str, x: Any, reading: tuple[Any, bool], find: Callable[[Node], 
 
 def _share(name: str, q: Any, whole: int) -> Node:
     """Shares, as f64; those that are known are checked to lie between 0 and the whole."""
-    given = np.asarray(q, np.float64) if isinstance(q, int | float | list | tuple) else q
+    given = read(q, name, np.float64) if isinstance(q, int | float | list | tuple) else q
     if isinstance(given, np.ndarray) and not ((given >= 0) & (given <= whole)).all():
         fail(ArgumentError, name, f"a share lies between 0 and {whole}", q)
     node = cast_node(as_node(given, name), ir.f64)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from ...frontend.errors import one_of
 from ...frontend.functions.activations import gelu, log_sigmoid, sigmoid, silu, softplus
 from ...frontend.functions.creation import asarray
 from ...frontend.functions.elementwise import abs, multiply, sign, tanh
 from ...frontend.functions.logic import equal, isinf, where
 from ...frontend.tensor import Tensor
-from ..arguments import above, one_of
+from ..arguments import above
 from ..record import Record
 
 INFINITY = float("inf")

@@ -14,14 +14,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from ...frontend.dtypes import bfloat16, float16, float32
-from ...frontend.errors import ShapeError, fail
+from ...frontend.errors import ShapeError, fail, one_of
 from ...frontend.functions.creation import asarray
 from ...frontend.functions.logic import less, where
 from ...frontend.functions.types import isdtype
 from ...frontend.handle import Handle
 from ...frontend.tensor import Tensor
 from ...frontend.unseen import looked_at
-from ..arguments import one_of
 from ..module import Buffer
 from ..record import Record
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...frontend.errors import ArgumentError, fail
+from ...frontend.errors import ArgumentError, fail, one_of
 from ...frontend.functions.activations import relu, softplus
 from ...frontend.functions.creation import asarray
 from ...frontend.functions.elementwise import minimum, sqrt, square
@@ -16,7 +16,7 @@ from ...frontend.functions.indexing import one_hot, take
 from ...frontend.functions.logic import equal, where
 from ...frontend.linalg import vector_norm
 from ...frontend.tensor import Tensor
-from ..arguments import above, one_of
+from ..arguments import above
 from .loss import Loss, Reduction, alike, hinge, reduced, wide
 from .targets import checked_places, class_axis, importance, wanted
 
