@@ -59,6 +59,10 @@ class Gradients:
     def __len__(self) -> int:
         return len(self._found)
 
+    def __deepcopy__(self, memo: Any) -> Gradients:
+        """Of the same tensors: neither they nor their gradients change."""
+        return Gradients(dict(self._found))
+
     def __repr__(self) -> str:
         return f"<gradients of {len(self)} tensors>"
 

@@ -13,6 +13,7 @@ from .caller import user_line
 
 _DERIVATIVES = {
     "tensor.custom": "give the kernel its derivative: `bs.kernel(gradient=...)`",
+    "tensor.custom_vjp": "use `bs.grad`, `bs.vjp`, `bs.jacrev` or `bs.linearize`",
     "tensor.host_call": "give what calls the function its derivative, with `bs.custom_vjp`",
 }
 """What to do about ops whose derivative only the user knows."""
@@ -109,7 +110,7 @@ def refuse_derivative(operation: str, problem: IRError) -> NoReturn:
     hint = f"the operation was recorded at {problem.location}" if problem.location else ""
     advice = _DERIVATIVES.get(problem.message.partition(" ")[0])
     hint = "; ".join([each for each in (advice, hint) if each])
-    fail(DifferentiationError, operation, problem.message, hint=hint)
+    fail(DifferentiationError, operation, problem.message.removeprefix("tensor."), hint=hint)
 
 
 def expect_functions(operation: str, *given: Any) -> None:

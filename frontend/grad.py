@@ -69,7 +69,7 @@ def value_and_grad(
         _check_scalar(traced, has_aux)
         count = len(traced.func.results)
         operands, flags = chosen.operands(traced)
-        func = _derived(differentiate_backward, traced.func, flags, (0,))
+        func = _derived("grad", differentiate_backward, traced.func, flags, (0,))
         made = call(func, [*operands, filled(1, (), traced.func.results[0].dtype)])
         return _rebuilt(traced, made[:count]), chosen.tree(conjugated(made[count:]))
 
@@ -101,7 +101,7 @@ def vjp(function: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[...,
     expect_functions("vjp", function)
     chosen = Selection("vjp", primals, None)
     traced, linear, residuals, outputs = _linearised(chosen, function)
-    transposed = _derived(transpose, linear, len(residuals))
+    transposed = _derived("vjp", transpose, linear, len(residuals))
 
     def pull_back(cotangents: Any) -> Any:
         given = _given("vjp", cotangents, outputs)
@@ -131,15 +131,17 @@ def jvp(function: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any,
         if not isinstance(given, tuple | list):
             problem, hint = f"{name} are a tuple, one for each argument", "of one argument, `(x,)`"
             fail(ArgumentError, "jvp", problem, given, hint=hint)
-    return pushing(function, primals)(tangents)
+    return pushing("jvp", function, primals)(tangents)
 
 
-def pushing(function: Callable[..., Any], primals: Any) -> Callable[..., tuple[Any, Any]]:
+def pushing(
+    name: str, function: Callable[..., Any], primals: Any
+) -> Callable[..., tuple[Any, Any]]:
     """`jvp` as a function of the tangents, for all of which `function` runs once."""
-    chosen = Selection("jvp", tuple(primals), None)
+    chosen = Selection(name, tuple(primals), None)
     traced = chosen.trace("jvp", function, {})
     operands, flags = chosen.operands(traced)
-    func = _derived(differentiate_forward, traced.func, flags)
+    func = _derived(name, differentiate_forward, traced.func, flags)
     count = len(traced.func.results)
 
     def push_forward(tangents: Any) -> tuple[Any, Any]:
@@ -168,21 +170,21 @@ def _linearised(chosen: Selection, function: Callable[..., Any], pushed: bool = 
     """What was traced, the linear function, its residuals, and the outputs."""
     traced = chosen.trace(chosen.name, function, {})
     operands, flags = chosen.operands(traced)
-    linearised: Linearised = _derived(linearise, traced.func, flags, pushed)
+    linearised: Linearised = _derived(chosen.name, linearise, traced.func, flags, pushed)
     made = call(linearised.forward, operands)
     count = len(traced.func.results)
     return traced, linearised.linear, made[count:], made[:count]
 
 
-def _derived(transform: Callable[..., Any], func: Any, *rest: Any) -> Any:
-    """What a pass makes of a func, made once."""
+def _derived(name: str, transform: Callable[..., Any], func: Any, *rest: Any) -> Any:
+    """What a pass makes of a func, made once; `name` is the function that asks for it."""
     key = (transform, func, *rest)
     found = _DERIVED.get(key)
     if found is None:
         try:
             found = _DERIVED.put(key, transform(func, *rest))
         except NotDifferentiable as problem:
-            refuse_derivative("grad", problem)
+            refuse_derivative(name, problem)
     return found
 
 

@@ -48,7 +48,7 @@ def jacfwd(function: Callable[..., Any], argnums: int = 0) -> Any:
         inner, point = _of_one(function, args, kwargs, argnums)
         point = wrap(as_node(point, "jacfwd"))
         # The function runs outside of the batch, so that all columns are of the same noise.
-        push_forward = pushing(inner, (point,))
+        push_forward = pushing("jacfwd", inner, (point,))
         columns = vmap(lambda seed: push_forward((seed,))[1])(_basis(point))
         shape = point.shape
         return tree_map(lambda each: _columns(each, shape), columns)

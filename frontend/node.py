@@ -76,6 +76,12 @@ class Node:
     buffer: Any
     serial: int
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As a leaf of the elements that it holds: so tensors of one node have one again."""
+        from .force import contents_of
+
+        return _restored, (contents_of(self), str(self.device), self.tracked)
+
 
 _serials = count(1)
 next_serial = _serials.__next__
@@ -158,6 +164,16 @@ def leaf(
     node.regions, node.captures, node.location, node.serial = (), 0, location, next_serial()
     node.trace, node.device, node.tracked = None, device, tracked
     node.history, node.buffer = None, buffer
+    return node
+
+
+def _restored(array: Any, device: str, tracked: bool) -> Node:
+    """A node out of a pickle."""
+    from ..runtime.device import device_named
+    from .functions.common import upload
+
+    node = upload(array, device_named(device), "pickle")
+    node.tracked = tracked
     return node
 
 

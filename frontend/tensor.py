@@ -232,8 +232,7 @@ class Tensor(Methods, Handle):
         return dlpack_device(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        array = host_array(self, "pickle")
-        return _restored, (array, str(self.dtype), str(self.device), self.requires_grad)
+        return wrap, (_computed(self, "pickle"),)
 
     def __copy__(self) -> Tensor:
         return wrap(apart(self.node))
@@ -255,15 +254,6 @@ class Tensor(Methods, Handle):
         from .display import html
 
         return html(self)
-
-
-def _restored(array: HostArray, dtype: str, device: str, tracked: bool) -> Tensor:
-    """A tensor out of a pickle."""
-    from ..runtime.device import device_named
-    from .functions.common import upload
-
-    made = wrap(upload(array, device_named(device), "pickle"))
-    return made.requires_grad_() if tracked else made
 
 
 def host_array(tensor: Handle, asked: str) -> HostArray:

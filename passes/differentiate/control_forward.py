@@ -96,7 +96,7 @@ def checkpoint(forward: Forward, op: tensor.Checkpoint) -> None:
 
 def custom_vjp(forward: Forward, op: tensor.CustomVjp) -> None:
     """There is no rule for it forward."""
-    raise Unmet("has a rule for gradients alone; use vjp or linearise")
+    raise Unmet("has a rule for gradients alone")
 
 
 def linear_call(forward: Forward, op: tensor.LinearCall) -> None:

@@ -1,4 +1,4 @@
-"""Copies of what is no tensor: compiled functions, and generators of keys."""
+"""Copies of what is no tensor: compiled functions, generators of keys, and gradients."""
 
 import copy
 import pickle
@@ -50,3 +50,14 @@ def test_a_copy_of_a_generator_goes_on_where_it_is() -> None:
     for _ in range(2):
         expected = generator.next_words().tolist()
         assert [each.next_words().tolist() for each in others] == [expected, expected]
+
+
+def test_copies_of_gradients_are_found_by_their_tensors() -> None:
+    weight = bs.tensor([1.0, 2.0], requires_grad=True)
+    gradients = (weight * weight).sum().backward()
+    assert copy.deepcopy(gradients)[weight].tolist() == [2, 4]
+    for protocol in (0, pickle.HIGHEST_PROTOCOL):
+        data = pickle.dumps(({"w": weight, "again": weight}, gradients), protocol)
+        tree, made = pickle.loads(data)
+        assert tree["w"].requires_grad
+        assert made.of(tree)["again"].tolist() == [2, 4]

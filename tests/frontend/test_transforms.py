@@ -218,6 +218,20 @@ def test_a_gradient_given_by_the_user_is_used() -> None:
     assert stacked.numpy().tolist() == [[1, 1, 1]] * 2
 
 
+def test_who_goes_forward_through_a_rule_for_gradients_is_told_who_does_not() -> None:
+    @bs.custom_vjp
+    def double(x: bs.Tensor) -> bs.Tensor:
+        return x * 2
+
+    double.define(lambda x: (x * 2, x), lambda x, g: (g * 2,))
+    x = array(3)
+    calls = {"jvp": lambda: bs.jvp(double, (x,), (x,)), "jacfwd": lambda: bs.jacfwd(double)(x)}
+    for name, call in calls.items():
+        words = rf"(?s)^{name}: custom_vjp has a rule for gradients alone.*use `bs\.grad`"
+        with pytest.raises(bs.DifferentiationError, match=words):
+            call()
+
+
 def test_what_says_its_gradient_may_call_the_function_itself() -> None:
     @bs.custom_vjp
     def square(x: bs.Tensor) -> bs.Tensor:
