@@ -13,7 +13,7 @@ from typing import Any
 from ..ir.dims import Dim, DimError, Size, Symbol, evaluate, interval, symbols
 from ..ir.facts import Facts
 from ..ir.types import Tensor as TensorType
-from .errors import ArgumentError, ShapeError, fail
+from .errors import ArgumentError, ShapeError, fail, shown
 from .functions.common import as_axis
 
 Dynamic = Mapping[str, Mapping[int, "str | Symbol"]]
@@ -21,9 +21,11 @@ Dynamic = Mapping[str, Mapping[int, "str | Symbol"]]
 
 def symbol(name: str, minimum: int = 0, maximum: int | None = None, multiple: int = 1) -> Symbol:
     """A named size within bounds, for `jit(dynamic=…)`."""
+    if not isinstance(name, str):
+        fail(ArgumentError, "dim", f"a size has a name, not {shown(name)}")
     try:
         return Symbol(name, minimum, maximum, multiple)
-    except DimError as problem:
+    except (DimError, OverflowError, TypeError, ValueError) as problem:
         fail(ArgumentError, "dim", str(problem))
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..ir.interpreter import Frame
 from .arguments import Arguments
+from .errors import expect_functions
 from .explanation.labels import argument_labels
 from .function import trace
 from .handle import wrap
@@ -45,6 +46,7 @@ def nonfinite_origin(function: Callable[..., Any], *args: Any, **kwargs: Any) ->
 
     An infinity that was a constant, such as a mask's, counts when it became NaN.
     """
+    expect_functions("nonfinite_origin", function)
     given = Arguments(args, kwargs)
 
     def run(values: list[Any]) -> Any:

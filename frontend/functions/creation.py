@@ -276,7 +276,7 @@ def _open_line(start: Any, stop: Any, step: Any, dtype: ir.DType) -> Node:
 def _plain(value: Any, name: str, kinds: Any) -> Any:
     """A plain number, out of one of any library's."""
     if not isinstance(value, kinds) and isinstance(value, np.ndarray | np.generic | Handle):
-        value = value.item()  # pyright: ignore[reportAttributeAccessIssue]
+        value = wrap(as_node(value, name)).item()
     if not isinstance(value, kinds):
         fail(DTypeError, name, f"counts in numbers, not in {type(value).__name__}", value)
     return value

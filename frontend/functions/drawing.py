@@ -18,7 +18,7 @@ from ..handle import Handle, wrap
 from ..unseen import looked_at
 from . import sampling
 from .choices import categorical, permutation, without_replacement
-from .common import as_ir_dtype, as_node, cast_node, promote
+from .common import as_ir_dtype, as_node, as_size, cast_node, promote
 from .creation import as_device
 from .draws import as_key
 from .elementwise import log
@@ -105,15 +105,16 @@ def multinomial(
     if not node.type.shape:
         fail(ShapeError, "multinomial", "the weights have an axis", weights)
     logits = log(wrap(cast_node(node, node.type.dtype.accumulator)))
+    count = as_size(num_samples, "multinomial")
     if replacement:
-        sizes = (num_samples, *node.type.shape[:-1])
+        sizes = (count, *node.type.shape[:-1])
         drawn = _on(node.device, "multinomial", categorical, generator, logits, None, sizes)
         return moveaxis(drawn, 0, -1)
     total = looked_at(node.type.shape[-1])
-    if isinstance(total, int) and num_samples > total:
-        fail(ArgumentError, "multinomial", f"cannot draw {num_samples} of {total}", weights)
+    if isinstance(total, int) and isinstance(count, int) and count > total:
+        fail(ArgumentError, "multinomial", f"cannot draw {count} of {total}", weights)
     with node.device or nullcontext():
-        return without_replacement(as_key(generator, "multinomial"), logits, num_samples)
+        return without_replacement(as_key(generator, "multinomial"), logits, count)
 
 
 def _sizes(shape: tuple[Any, ...]) -> Any:

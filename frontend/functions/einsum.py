@@ -19,7 +19,7 @@ from ..handle import wrap
 from ..node import Node, record
 from .common import cast_node, refuse_dtype, to_common_dtype
 from .contraction_order import best_order
-from .manipulation import permuted, reshaped
+from .manipulation import listed, permuted, reshaped
 from .products import contract, diagonal
 
 if TYPE_CHECKING:
@@ -234,6 +234,7 @@ def multi_dot(arrays: Sequence[Any], /) -> Tensor:
 
     The first and the last may be vectors.
     """
+    arrays = listed("multi_dot", arrays)
     nodes = to_common_dtype("multi_dot", *arrays)
     if len(nodes) < 2 or not all(_chained(nodes)):
         fail(ShapeError, "multi_dot", "takes two matrices or more, or vectors at the ends", *arrays)

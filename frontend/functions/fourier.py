@@ -7,9 +7,8 @@ Never: a length that is not known when the function is called.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import sqrt
-from operator import index
 from typing import TYPE_CHECKING, Any
 
 from ...ir import dtypes as ir
@@ -20,7 +19,7 @@ from ..errors import ArgumentError, DTypeError, ShapeError, fail, one_of
 from ..handle import wrap
 from ..node import Node, record
 from ..unseen import looked_at
-from .common import as_axes, as_axis, as_ir_dtype, as_node, cast_node, either, filled
+from .common import as_axes, as_axis, as_integer, as_ir_dtype, as_node, cast_node, either, filled
 from .creation import FLOAT, arange
 from .dft import as_complex, transform
 from .manipulation import part, permuted, roll
@@ -172,7 +171,7 @@ def ifftshift(x: Any, /, axes: Any = None) -> Tensor:
 
 
 def _count(name: str, n: Any) -> int:
-    length = index(n)
+    length = as_integer(n, name, "a length")
     if length < 1:
         fail(ArgumentError, name, f"a length is at least 1, not {length}")
     return length
@@ -211,7 +210,8 @@ def _length(name: str, node: Node, axis: Any, n: Any, of_half: bool = False) -> 
             ShapeError, name, f"the length {size} of axis {axis} is not known", wrap(node),
             hint="leave this axis out of `dynamic`, or give `n`",
         )  # fmt: skip
-    length = index(n) if n is not None else 2 * (size - 1) if of_half else size
+    length = 2 * (size - 1) if n is None and of_half else size if n is None else n
+    length = as_integer(length, name, "a length")
     if length < 1:
         fail(ArgumentError, name, f"a length is at least 1, not {length}", wrap(node))
     return length
@@ -297,6 +297,8 @@ def _along(name: str, x: Tensor, pairs: Sequence[Any], norm: str, inverse: bool)
 def _axes_and_lengths(name: str, node: Node, s: Any, axes: Any) -> list[tuple[int, Any]]:
     """Each axis with the length asked for; without axes the last ones, as many as lengths."""
     rank = len(node.type.shape)
+    if s is not None and not isinstance(s, Collection):
+        fail(ArgumentError, name, "`s` is a length for each axis", s)
     if axes is None and s is not None:
         axes = tuple(range(rank - len(s), rank))
     places = as_axes(axes, rank, name)

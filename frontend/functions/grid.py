@@ -13,7 +13,7 @@ from ..dtypes import int64
 from ..errors import ArgumentError, ShapeError, fail
 from ..handle import wrap
 from ..node import Node
-from .common import as_node, promote
+from .common import as_node, as_shape, promote
 from .creation import arange
 from .elementwise import abs, clip
 from .logic import where
@@ -30,7 +30,7 @@ BORDERS = ("zeros", "border", "reflection")
 
 def affine_grid(theta: Any, size: Any, /, align_corners: bool = False) -> Tensor:
     """Where affine maps [N, 2, 3] find, in their input, each element of an output [N, C, H, W]."""
-    node = as_node(theta, "affine_grid")
+    node, size = as_node(theta, "affine_grid"), as_shape(size, "affine_grid")
     if len(size) != 4 or node.type.shape[1:] != (2, 3) or node.type.shape[0] != size[0]:
         fail(
             ShapeError, "affine_grid", f"needs maps [N, 2, 3] for a size of 4, {list(size)}", theta

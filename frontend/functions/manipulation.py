@@ -178,7 +178,7 @@ def transpose(x: Any, /, *axes: Any) -> Tensor:
     """With two axes, these exchanged; with all axes, in that order; with none, in reverse order."""
     node = as_node(x, "transpose")
     rank = len(node.type.shape)
-    if not axes or axes == (None,):
+    if not axes or (len(axes) == 1 and axes[0] is None):
         return wrap(permuted(node, tuple(reversed(range(rank)))))
     if len(axes) == 2 and not isinstance(axes[0], tuple | list):
         return swapaxes(x, *axes)
@@ -254,7 +254,7 @@ def part(node: Node, axis: int, start: Size, size: Size, step: int = 1) -> Node:
 def concat(arrays: Sequence[Any], /, axis: int | None = 0, *, dim: Any = None) -> Tensor:
     """Tensors end to end along an axis; with `axis=None` each is flattened first."""
     axis = dim if dim is not None else axis
-    arrays = _listed("concat", arrays)
+    arrays = listed("concat", arrays)
     if len(arrays) == 0:
         fail(ArgumentError, "concat", "there is nothing to join")
     nodes = to_common_dtype("concat", *arrays)
@@ -273,10 +273,12 @@ def concat(arrays: Sequence[Any], /, axis: int | None = 0, *, dim: Any = None) -
     return wrap(record(ops.Concat, tuple(nodes), (place,)) if len(nodes) > 1 else nodes[0])
 
 
-def _listed(name: str, arrays: Any) -> Sequence[Any]:
+def listed(name: str, arrays: Any) -> Sequence[Any]:
     """The tensors of a list, or of anything else that can be gone through."""
-    if isinstance(arrays, Iterable):
-        return arrays if isinstance(arrays, Sequence) else list(arrays)
+    if isinstance(arrays, Sequence):
+        return arrays
+    if isinstance(arrays, Iterable) and getattr(arrays, "ndim", 1):
+        return list(arrays)
     fail(DTypeError, name, f"takes a list of tensors, not {type(arrays).__name__}", arrays)
 
 
@@ -287,7 +289,7 @@ def _without(shape: tuple[Size, ...], axis: int) -> tuple[Size, ...]:
 def stack(arrays: Sequence[Any], /, axis: Any = None, *, dim: Any = None) -> Tensor:
     """Tensors of one shape side by side, along a new axis."""
     axis = either(axis, dim, 0, "stack", "axis, dim")
-    arrays = _listed("stack", arrays)
+    arrays = listed("stack", arrays)
     if len(arrays) == 0:
         fail(ArgumentError, "stack", "there is nothing to stack")
     nodes = to_common_dtype("stack", *arrays)

@@ -17,7 +17,7 @@ from .common import as_axes, cast_node, either, filled, to_common_dtype
 from .decompositions import singular_values
 from .manipulation import permuted
 from .matrices import as_matrices
-from .reductions import kept, reduce, root_of
+from .reductions import is_kept, kept, reduce, root_of
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -36,7 +36,7 @@ def vector_norm(
     name = "vector_norm"
     (node,) = to_common_dtype(name, x, floats=True)
     axes = as_axes(either(axis, dim, None, name, "axis, dim"), len(node.type.shape), name)
-    keep = bool(either(keepdims, keepdim, False, name, "keepdims, keepdim"))
+    keep = is_kept(name, keepdims, keepdim)
     return wrap(_length(name, node, axes, keep, ord))
 
 
@@ -95,7 +95,7 @@ def matrix_norm(
     a column; inf and -inf, in a row."""
     name = "matrix_norm"
     node, dtype = as_matrices(name, x)
-    keep = bool(either(keepdims, keepdim, False, name, "keepdims, keepdim"))
+    keep = is_kept(name, keepdims, keepdim)
     last = len(node.type.shape) - 1
     found = _matrix_length(name, node, ord)
     made = kept(found, node, (last - 1, last)) if keep else found
@@ -134,7 +134,7 @@ def norm(
     shape = node.type.shape
     axis = either(axis, dim, None, "norm", "axis, dim")
     axes = as_axes(axis, len(shape), "norm")
-    keep = bool(either(keepdims, keepdim, False, "norm", "keepdims, keepdim"))
+    keep = is_kept("norm", keepdims, keepdim)
     if ord is None:
         return wrap(_length("norm", node, axes, keep, 2))
     if len(axes) > 2:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ...ir import dtypes as ir
 from ...ir import tensor as ops
 from ...ir.dims import maximum, minimum
-from ..errors import ShapeError, fail
+from ..errors import ArgumentError, ShapeError, fail
 from ..handle import wrap
 from ..node import Node, record
 from .common import (
@@ -115,6 +115,9 @@ def tensordot(x: Any, y: Any, /, axes: Any = 2) -> Tensor:
             fail(ShapeError, "tensordot", f"there are no {axes} axes to sum over", x, y)
         ours, theirs = tuple(range(ranks[0] - axes, ranks[0])), tuple(range(axes))
     else:
+        if not isinstance(axes, Sequence) or len(axes) != 2:
+            problem = "axes is a number, or a list of axes of x and one of axes of y"
+            fail(ArgumentError, "tensordot", problem, axes)
         listed = [each if isinstance(each, Sequence) else (each,) for each in axes]
         ours, theirs = (
             tuple([as_axis(axis, rank, "tensordot") for axis in each])
@@ -159,7 +162,7 @@ def cross(x: Any, y: Any, /, *, axis: int = -1) -> Tensor:
     left, right = _factors("cross", x, y)
     shape = broadcast_shape("cross", left.type.shape, right.type.shape)
     place = as_axis(axis, len(shape), "cross")
-    if shape[place] != 3 or 3 not in (left.type.shape[axis], right.type.shape[axis]):
+    if shape[place] != 3 or () in (left.type.shape, right.type.shape):
         fail(ShapeError, "cross", f"axis {axis} has not size 3", x, y)
     one, other = (wrap(broadcast_node(node, shape)) for node in (left, right))
     turned = [roll(each, shift, axis=place) for each in (one, other) for shift in (-1, -2)]
@@ -195,7 +198,7 @@ def diag(x: Any, /, offset: int = 0) -> Tensor:
     node = as_node(x, "diag")
     if len(node.type.shape) != 1:
         return diagonal(x, offset=offset)
-    dtype = node.type.dtype
+    dtype, offset = node.type.dtype, as_integer(offset, "diag", "the number of a diagonal")
     front, back = (filled(0, (max(by, 0),), dtype) for by in (offset, -offset))
     row = record(ops.Concat, (front, node, back), (0,)) if offset else node
     size = row.type.shape[0]

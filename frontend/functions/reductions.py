@@ -51,12 +51,21 @@ def kept(reduced: Node, node: Node, axes: tuple[int, ...]) -> Node:
     return reshaped(reduced, shape)
 
 
+def is_kept(name: str, keepdims: Any, keepdim: Any) -> bool:
+    """Whether reduced axes stay with size 1, by either spelling."""
+    given = either(keepdims, keepdim, False, name, "keepdims, keepdim")
+    try:
+        return bool(given)
+    except ValueError:
+        fail(ArgumentError, name, "keepdims is True or False", given)
+
+
 def _arguments(
     name: str, x: Any, axis: Any, dim: Any, keepdims: Any, keepdim: Any
 ) -> tuple[Node, tuple[int, ...], bool]:
     node = as_node(x, name)
     axes = as_axes(either(axis, dim, None, name, "axis, dim"), len(node.type.shape), name)
-    return node, axes, bool(either(keepdims, keepdim, False, name, "keepdims, keepdim"))
+    return node, axes, is_kept(name, keepdims, keepdim)
 
 
 def _summed(name: str, node: Node, dtype: Any) -> Node:
@@ -273,7 +282,7 @@ def argmin(
 
 def _place(op: Any, name: str, x: Any, axis: Any, dim: Any, keepdims: Any, keepdim: Any) -> Tensor:
     axis = either(axis, dim, None, name, "axis, dim")
-    keep = bool(either(keepdims, keepdim, False, name, "keepdims, keepdim"))
+    keep = is_kept(name, keepdims, keepdim)
     node = _ordered(name, as_node(x, name))
     rank = len(node.type.shape)
     flat = node if axis is not None else reshaped(node, (product(node.type.shape),))

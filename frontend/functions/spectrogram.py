@@ -7,7 +7,6 @@ Never: a frame that hangs over the end of the signal, which is padded first if `
 from __future__ import annotations
 
 from math import prod as product
-from operator import index
 from typing import TYPE_CHECKING, Any
 
 from ...ir import dtypes as ir
@@ -15,7 +14,7 @@ from ...ir import tensor as ops
 from ..errors import ArgumentError, DTypeError, ShapeError, fail
 from ..handle import wrap
 from ..node import Node, record
-from .common import as_node, broadcast_node, cast_node, filled
+from .common import as_integer, as_node, broadcast_node, cast_node, filled
 from .elementwise import conj, real
 from .fourier import fft, ifft, irfft, rfft
 from .logic import greater, where
@@ -94,8 +93,9 @@ def istft(
 
 
 def _lengths(name: str, n_fft: Any, hop_length: Any) -> tuple[int, int]:
-    size = index(n_fft)
-    hop = max(size // 4, 1) if hop_length is None else index(hop_length)
+    size = as_integer(n_fft, name, "`n_fft`")
+    hop = max(size // 4, 1) if hop_length is None else hop_length
+    hop = as_integer(hop, name, "`hop_length`")
     if size < 1 or hop < 1:
         fail(ArgumentError, name, f"n_fft and hop_length are at least 1, not {size} and {hop}")
     return size, hop

@@ -33,7 +33,7 @@ from .lists import read
 from .manipulation import permuted, reshaped
 from .matrices import adjoint, multiplied, transposed
 from .products import diagonal
-from .reductions import reduce
+from .reductions import is_kept, reduce
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -89,7 +89,7 @@ def _method(method: str) -> str:
 
 def _axes(name: str, axis: Any, dim: Any, keepdims: Any, keepdim: Any) -> tuple[Any, bool]:
     """The axes asked for, and whether they stay with size 1."""
-    keep = bool(either(keepdims, keepdim, False, name, "keepdims, keepdim"))
+    keep = is_kept(name, keepdims, keepdim)
     return either(axis, dim, None, name, "axis, dim"), keep
 
 

@@ -8,7 +8,6 @@ longer by 1, without its last element, so that windows half a length apart fit t
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +15,7 @@ import numpy as np
 from ...ir import dtypes as ir
 from ..dtypes import OF_IR
 from ..errors import ArgumentError, DTypeError, fail
-from .common import as_ir_dtype
+from .common import as_integer, as_ir_dtype
 from .creation import FLOAT, asarray
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ def kaiser_window(
 def _window(
     name: str, make: Callable[[int], Any], length: Any, periodic: bool, dtype: Any, device: Any
 ) -> Tensor:
-    size, kind = index(length), as_ir_dtype(dtype, FLOAT)
+    size, kind = as_integer(length, name, "a length"), as_ir_dtype(dtype, FLOAT)
     if size < 0:
         fail(ArgumentError, name, f"a length is not negative, but {size} was given")
     if kind not in ir.FLOATS:

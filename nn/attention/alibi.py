@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...frontend.dtypes import float32
-from ...frontend.errors import ArgumentError, fail
 from ...frontend.functions.creation import arange, asarray
 from ...frontend.tensor import Tensor
+from ..arguments import check_counts
 from .positions import places_of
 
 
@@ -32,8 +32,7 @@ def alibi_bias(
 def alibi_slopes(num_heads: int) -> list[float]:
     """A slope for each head: powers of 2^(-8 / heads); of numbers of heads that are no power of 2,
     those of the power below, then every other one of the power above."""
-    if num_heads < 1:
-        fail(ArgumentError, "alibi_slopes", "there is one head or more", num_heads)
+    check_counts("alibi_slopes", 1, num_heads=num_heads)
     whole = 1 << num_heads.bit_length() - 1
     return _powers(whole, 1) + _powers(2 * whole, 2)[: num_heads - whole]
 

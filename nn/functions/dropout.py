@@ -14,6 +14,7 @@ from ...frontend.errors import ArgumentError, fail
 from ...frontend.functions.logic import where
 from ...frontend.functions.sampling import bernoulli
 from ...frontend.tensor import Tensor
+from ..arguments import a_number
 from .common import sizes_of, widened
 
 SATURATED = -1.7580993408473766
@@ -42,7 +43,7 @@ def alpha_dropout(x: Any, /, p: float = 0.5, key: Any = None) -> Tensor:
 
 def check_probability(name: str, p: float) -> None:
     """Refuse what is no probability."""
-    if not 0 <= p <= 1:
+    if not 0 <= a_number(name, "p", p) <= 1:
         fail(ArgumentError, name, f"p is a probability, from 0 to 1, not {p}")
 
 

@@ -176,7 +176,7 @@ def test_its_gradient_is_differentiated_like_any_func() -> None:
 
 
 def test_a_rule_for_gradients_does_not_go_forward() -> None:
-    with pytest.raises(NotDifferentiable, match=r"custom.ir:3: tensor.custom_vjp has a rule for gradients"):
+    with pytest.raises(NotDifferentiable, match=r"custom.ir:3: tensor.custom_vjp has a rule"):
         jvp(func(RULE), [True, False, False])
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ... import Tensor
-from ...frontend.errors import ArgumentError, fail
+from ...frontend.errors import ArgumentError, fail, shown
 from ...frontend.paths import aligned, paths_of
 from ...frontend.tree import flatten
 from .optimiser import Optimiser
@@ -32,6 +32,9 @@ class Groups(Optimiser):
     default: Optimiser | None
 
     def __init__(self, groups: Mapping[Rule, Optimiser], default: Optimiser | None = None) -> None:
+        if not isinstance(groups, Mapping):
+            problem = f"groups are a mapping of rules to optimisers, not {shown(groups)}"
+            fail(ArgumentError, "Groups", problem)
         for rule, optimiser in groups.items():
             _expect_rule(rule)
             _expect_optimiser(optimiser)
