@@ -21,6 +21,7 @@ from .functions.common import as_node, as_size
 from .handle import Handle, wrap
 from .left import has_part
 from .node import Node, record_parts
+from .paths import paths_of
 from .regions import Branch, Gathered, balanced, hand_on
 from .trace import Trace, current_trace
 from .tree import Structure, flatten, leaves_of
@@ -290,12 +291,14 @@ def _check_carry(
     leaves, found = made
     if found is not structure:
         fail(ArgumentError, name, f"the carry comes in as {structure} and goes out as {found}")
-    for value, node in zip(leaves, carried, strict=True):
+    for value, node, path in zip(leaves, carried, paths_of(structure), strict=True):
         after = as_node(value, name)
         if after.type is not node.type:
             begun, ended = described(wrap(node)), described(wrap(after))
             fail(
-                ShapeError, name, f"a carry comes in as {begun} and goes out as {ended}",
+                ShapeError, name,
+                f"{f'carry {path}' if path else 'a carry'} comes in as {begun} and goes out as "
+                f"{ended}",
                 hint="a carry keeps its shape and dtype; start it with the dtype it ends with",
             )  # fmt: skip
 

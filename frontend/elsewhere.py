@@ -2,7 +2,8 @@
 
 Comes in: a name that there is not, and who was asked for it. Goes out: an `AttributeError`, which
 says what to write instead, or leaves Python to find a name that looks like it.
-Never: a name of tensors: classes that are asked so find all other names more slowly, too.
+Never: a `__getattr__` of a class: with one it finds all other names more slowly, too. What classes
+are told of are attributes of theirs, each of which only ever says that it is none.
 """
 
 from __future__ import annotations
@@ -59,6 +60,13 @@ _ELSEWHERE: Mapping[str, Mapping[str, str]] = {
         "eigsh": "`bs.linalg.eigh`",
         "lstsq": "`bs.linalg.pinv(a) @ b`, or `bs.linalg.qr` and `solve_triangular`",
     },
+    "brimstone.nn": {
+        "Dense": "`nn.Linear`",
+        "ModuleDict": "a dict, which is an attribute",
+        "ModuleList": "a list, which is an attribute",
+        "Parameter": "a tensor, which is an attribute; what is none is an `nn.Buffer`",
+        "functional": "`nn` itself",
+    },
     "brimstone.random": {
         "PRNGKey": "`bs.random.key(seed)`",
         "rand": "`bs.rand`",
@@ -67,11 +75,65 @@ _ELSEWHERE: Mapping[str, Mapping[str, str]] = {
     },
 }
 """By who is asked."""
+OF_TENSORS: Mapping[str, str] = {
+    "clone": "the tensor itself: none ever changes",
+    "contiguous": "the tensor itself",
+    "cpu": '`x.to("cpu")`',
+    "cuda": "`x.to(device)`; `bs.devices()` are those that there are",
+    "cumsum": "`bs.cumulative_sum(x)`",
+    "dim": "`x.ndim`",
+    "double": "`x.astype(bs.float64)`",
+    "float": "`x.astype(bs.float32)`",
+    "gather": "`bs.take_along_axis(x, places)`",
+    "grad": "`gradients[x]`, where `gradients = loss.backward()`",
+    "half": "`x.astype(bs.float16)`",
+    "index_select": "`bs.take(x, places, axis=axis)`",
+    "int": "`x.astype(bs.int32)`",
+    "long": "`x.astype(bs.int64)`",
+    "masked_fill": "`bs.where(mask, value, x)`",
+    "numel": "`x.size`",
+    "scatter_add": "`x.at[places].add(values)`",
+}
+OF_MODULES: Mapping[str, str] = {
+    "cuda": "`model.to(device)`",
+    "eval": "nothing: outside of `with nn.training():` models are not trained",
+    "named_parameters": "`model.params()`, a dict by path",
+    "parameters": "`model.params()`, a dict by path",
+    "train": "`with nn.training():`; a `train.Learner` does it in its steps",
+    "zero_grad": "nothing: gradients are returned, and kept nowhere",
+}
+OF_OPTIMISERS: Mapping[str, str] = {
+    "step": "`model, state = optimiser.update(model, gradients, state)`, or a `train.Learner`",
+    "zero_grad": "nothing: gradients are returned, and kept nowhere",
+}
+
+
+class Elsewhere:
+    """A name that a class has not: who asks for it is told what to write instead."""
+
+    def __init__(self, name: str, instead: str) -> None:
+        self.name, self.instead = name, instead
+
+    def __get__(self, asked: Any, cls: type) -> NoReturn:
+        text = f"{cls.__name__!r} object has no attribute {self.name!r}; here it is {self.instead}"
+        raise AttributeError(text, name=self.name, obj=cls if asked is None else asked)
+
+
+def tell(cls: type, names: Mapping[str, str]) -> None:
+    """Have a class say what these names of other libraries are here."""
+    for name, instead in names.items():
+        setattr(cls, name, Elsewhere(name, instead))
 
 
 def refuse_name(owner: str, name: str, asked: Any) -> NoReturn:
     """Say that there is no such name, and what there is."""
     called = CALLED.get(name)
-    instead = f"`bs.{called}`" if called else _ELSEWHERE[owner].get(name)
+    instead = f"`bs.{called}`" if called else _ELSEWHERE[owner].get(name) or _like(name, asked)
     hint = f"; here it is {instead}" if instead else ""
     raise AttributeError(f"module {owner!r} has no attribute {name!r}{hint}", name=name, obj=asked)
+
+
+def _like(name: str, asked: Any) -> str | None:
+    """A name that differs in capitals alone."""
+    found = [each for each in dir(asked) if each.lower() == name.lower()]
+    return f"`{found[0]}`" if found else None

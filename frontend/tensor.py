@@ -19,6 +19,7 @@ import numpy as np
 from ..ir import dtypes as ir
 from ..runtime.device import Device, current_device
 from .dtypes import OF_IR, DType
+from .elsewhere import OF_TENSORS, tell
 from .errors import DTypeError, ShapeError, fail
 from .force import buffer_of, contents_of, force, number_of, value_of, wait_for
 from .handle import Handle, wrap
@@ -254,6 +255,9 @@ class Tensor(Methods, Handle):
         from .display import html
 
         return html(self)
+
+
+tell(Tensor, OF_TENSORS)
 
 
 def host_array(tensor: Handle, asked: str) -> HostArray:

@@ -1,5 +1,9 @@
 """Models: modules, losses, initialisers. `nn.Module` is where to begin."""
 
+import sys
+from typing import NoReturn
+
+from ..frontend.elsewhere import refuse_name
 from . import functions
 from .activations.clipped import (
     Hardsigmoid,
@@ -173,3 +177,8 @@ from .transformer.decoder import TransformerDecoder, TransformerDecoderLayer
 from .transformer.encoder import TransformerEncoder, TransformerEncoderLayer
 from .transformer.feed_forward import GatedFeedForward, PositionWiseFeedForward
 from .transformer.transformer import Transformer
+
+
+def __getattr__(name: str) -> NoReturn:
+    """Says what a name that there is not is called here."""
+    refuse_name(__name__, name, sys.modules[__name__])

@@ -16,6 +16,7 @@ from inspect import Signature, get_annotations, signature
 from typing import TYPE_CHECKING, Any, Self
 
 from ..frontend.dtypes import DType
+from ..frontend.elsewhere import OF_MODULES, tell
 from ..frontend.errors import ArgumentError, BrimstoneError, fail
 from ..frontend.functions.types import isdtype
 from ..frontend.handle import Handle
@@ -211,6 +212,9 @@ class Module(metaclass=_Making):
     def __delattr__(self, name: str) -> None:
         _marks(self, name).discard(name)
         object.__delattr__(self, name)
+
+
+tell(Module, OF_MODULES)
 
 
 def form(module: Module) -> Form:

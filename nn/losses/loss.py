@@ -55,6 +55,9 @@ class Loss(Record):
         return {field.name: getattr(self, field.name) for field in fields(self)}  # pyright: ignore[reportArgumentType]
 
 
+ONE_SHAPE = "bring them to one shape, with `reshape` or `bs.broadcast_to`"
+
+
 def wide(x: Any) -> Tensor:
     """A tensor of f32 or f64: losses are too small, and sums of them too large, for less."""
     x = asarray(x)
@@ -62,12 +65,11 @@ def wide(x: Any) -> Tensor:
     return x.astype(float32) if narrow else x
 
 
-def alike(operation: str, *given: Any) -> list[Tensor]:
+def alike(operation: str, *given: Any, hint: str = ONE_SHAPE) -> list[Tensor]:
     """Wide tensors of one shape; plain numbers stretch."""
     tensors = [wide(each) for each in given]
     shapes = {made.node.type.shape for made in tensors if made.ndim}
     if len(shapes) > 1 and len({looked_at(shape) for shape in shapes}) > 1:
-        hint = "bring them to one shape, with `reshape` or `bs.broadcast_to`"
         fail(ShapeError, operation, "the shapes differ", *tensors, hint=hint)
     return tensors
 

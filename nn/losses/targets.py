@@ -21,6 +21,11 @@ from ...frontend.tensor import Tensor
 from ...frontend.unseen import looked_at
 from .loss import alike, wide
 
+_SHARES = (
+    "places of classes are integers, `target.astype(bs.int64)`; shares of them have the shape of "
+    "the scores; a batch of both is a pair, (inputs, targets)"
+)
+
 
 class Wanted(NamedTuple):
     """How much of each class is wanted, like the scores; and without the axis of the classes, which
@@ -39,7 +44,7 @@ def wanted(
     if isdtype(target.dtype, "real floating"):
         if ignore_index is not None:
             fail(ArgumentError, name, "only targets that are integers can be ignored", target)
-        return Wanted(alike(name, target, scores)[0])
+        return Wanted(alike(name, target, scores, hint=_SHARES)[0])
     _expect_places(name, target, scores, axis)
     classes = scores.shape[axis]
     counts = None

@@ -2,14 +2,17 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 import brimstone as bs
+from brimstone import nn, train
 from brimstone.frontend import elsewhere
 
-TEXTS = [text for table in elsewhere._ELSEWHERE.values() for text in table.values()]
+OF_CLASSES = [elsewhere.OF_TENSORS, elsewhere.OF_MODULES, elsewhere.OF_OPTIMISERS]
+TABLES = [*elsewhere._ELSEWHERE.values(), *OF_CLASSES]
+TEXTS = [text for table in TABLES for text in table.values()]
 
 
 def names_in(text: str) -> Iterator[str]:
@@ -36,6 +39,8 @@ def test_what_is_named_is_there(text: str) -> None:
     [
         (lambda: bs.linalg.lstsq, "module 'brimstone.linalg' has .*; here it is `bs.linalg.pinv"),
         (lambda: bs.random.PRNGKey, r"here it is `bs\.random\.key\(seed\)`"),
+        (lambda: cast(Any, nn).Conv2D, "module 'brimstone.nn' has .*; here it is `Conv2d`$"),
+        (lambda: cast(Any, nn).Dense, "here it is `nn.Linear`"),
         (lambda: bs.no_such_thing, "^module 'brimstone' has no attribute 'no_such_thing'$"),
     ],
 )
@@ -43,3 +48,32 @@ def test_others_say_so_too(ask: Any, told: str) -> None:
     with pytest.raises(AttributeError, match=told) as caught:
         ask()
     assert caught.value.name and caught.value.obj is not None  # from which Python knows others
+
+
+THINGS = {"Tensor": bs.ones(3), "Linear": nn.Linear(2, 2), "Adam": train.Adam()}
+CASES = [(thing, name) for thing, table in zip(THINGS, OF_CLASSES, strict=True) for name in table]
+
+
+@pytest.mark.parametrize(("thing", "name"), CASES)
+def test_things_say_what_other_libraries_names_are(thing: str, name: str) -> None:
+    asked = THINGS[thing]
+    assert not hasattr(asked, name)
+    for each in (asked, type(asked)):
+        with pytest.raises(AttributeError, match=f"^'{thing}' object .* '{name}'; here it is "):
+            getattr(each, name)
+
+
+class Timetable(nn.Module):
+    """Has names of its own that other libraries have for methods."""
+
+    train: str
+    cuda: int = 1
+
+    def eval(self) -> str:
+        return f"{self.train}, {self.cuda}"
+
+
+def test_a_module_may_have_these_names() -> None:
+    assert Timetable("at noon").eval() == "at noon, 1"
+    with pytest.raises(TypeError, match="train"):
+        Timetable()

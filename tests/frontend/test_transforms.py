@@ -293,6 +293,11 @@ MISTAKES: dict[str, tuple[type[Exception], str, Callable[[], Any]]] = {
         lambda: bs.cond(bs.asarray(True), same, lambda x: x[0], array(3)),
     ),
     "predicate": (TypeError, "one boolean", lambda: bs.cond(array(3), same, same, array(3))),
+    "one of two": (
+        ValueError,
+        r"carry b comes in as int64\[\] and goes out as float64\[\]",
+        lambda: bs.scan(lambda c, x: ({"a": c["a"], "b": x}, x), {"a": 1.0, "b": 1}, array(2)),
+    ),
     "carry": (ValueError, "carry", lambda: bs.scan(lambda c, x: (c.sum(), x), array(3), array(2))),
     "loop": (
         bs.ArgumentError,

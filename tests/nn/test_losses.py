@@ -260,6 +260,12 @@ MISTAKES = [
     Mistake(lambda: nn.cross_entropy(X, PLACES - 1), bs.PlaceError, "index -1 at [1] is outside"),
     Mistake(lambda: nn.cross_entropy(X, PLACES[:3]), bs.ShapeError, "axis 1 of the scores"),
     Mistake(lambda: nn.cross_entropy(X, SHARES[:3]), bs.ShapeError, "the shapes differ"),
+    Mistake(
+        lambda: nn.cross_entropy(X, PLACES.astype(bs.float32)),
+        bs.ShapeError,
+        "places of classes are integers, `target.astype(bs.int64)`",
+    ),
+    Mistake(lambda: nn.cross_entropy(X[0], X[1, :2]), bs.ShapeError, "is a pair, (inputs, targ"),
     Mistake(lambda: nn.cross_entropy(X, PLACES > 1), bs.ShapeError, "targets are integers"),
     Mistake(lambda: nn.cross_entropy(X, PLACES, weight=X[0, :3]), bs.ShapeError, "there are 5"),
     Mistake(lambda: nn.cross_entropy(X, SHARES, ignore_index=1), bs.ArgumentError, "ignored"),

@@ -96,7 +96,7 @@ MISTAKES = {
     "unknown places": Mistake(
         lambda: nn.LearnedPositionalEncoding(2, 4)(bs.ones((3, 4))), bs.ShapeError,
         "knows 2 positions, not 3"),
-    "no slopes": Mistake(lambda: nn.alibi_bias(0, 1, 1), bs.ArgumentError, "one head or more"),
+    "no slopes": Mistake(lambda: nn.alibi_bias(0, 1, 1), bs.ArgumentError, "is at least 1"),
 }  # fmt: skip
 
 

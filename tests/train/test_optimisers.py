@@ -1,9 +1,12 @@
 """Optimisers follow their formulas, written out in numpy, over a dozen steps."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import brimstone as bs
+from brimstone import nn
 from kit.optimiser_formulas import FORMULAS
 from kit.optimisers import CASES, followed, trained
 
@@ -27,3 +30,10 @@ def test_a_state_is_what_initial_gives() -> None:
     model = bs.ones(2)
     with pytest.raises(bs.ArgumentError, match=r"Adam\.update: the state is NoneType"):
         bs.train.Adam().update(model, model, None)  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("given", [nn.Linear(2, 2), nn.Linear(2, 2).params(), [bs.ones(3)]])
+def test_an_optimiser_is_given_no_parameters(given: Any) -> None:
+    for settings in ({}, {"lr": 1e-3}):
+        with pytest.raises(bs.ArgumentError, match=r"(?s)^Adam: an optimiser is settings.*Learner"):
+            bs.train.Adam(given, **settings)

@@ -12,9 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import log
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from ... import Tensor, asarray, expm1, float32, int32, isdtype, result_type, sqrt
+from ...frontend.elsewhere import OF_OPTIMISERS, tell
 from ...frontend.errors import ArgumentError, DTypeError, ShapeError, fail
 from ...frontend.paths import aligned, constants_of, paths_of
 from ...frontend.tree import Structure, flatten, register
@@ -48,6 +49,14 @@ class Optimiser:
 
     lr: Rate
     maximize: bool = False
+
+    def __new__(cls, *given: Any, **settings: Any) -> Self:
+        """Settings alone, and no parameters, which other libraries' optimisers are given."""
+        if given and _has_parameters(given[0]):
+            hint = f"`train.{cls.__name__}(lr=...)` is given to a `train.Learner`, with a loss"
+            problem = "an optimiser is settings; it gets the model with each `update`"
+            fail(ArgumentError, cls.__name__, problem, hint=hint)
+        return super().__new__(cls)
 
     def first(self, parameter: Tensor) -> Slots:
         """What is remembered of a leaf before the first step."""
@@ -116,6 +125,16 @@ class Optimiser:
             return Now((step + 1).astype(dtype), rate.astype(dtype) if narrow else rate)
 
         return now
+
+
+tell(Optimiser, OF_OPTIMISERS)
+
+
+def _has_parameters(given: Any) -> bool:
+    """Whether something is a model, or a container of tensors."""
+    inside = given.values() if isinstance(given, dict) else given
+    are_many = isinstance(given, dict | list | tuple)
+    return hasattr(given, "params") or (are_many and any([isinstance(x, Tensor) for x in inside]))
 
 
 # Settings are a part of a tree's structure: to a compiled function they are no arguments.
