@@ -26,6 +26,8 @@ EXP2_RANGE = {"f32": (-254.0, 129.0), "f64": (-2046.0, 1025.0)}
 NORMAL_RANGE = {"f32": (-87.3, 89.0), "f64": (-708.3, 710.0)}
 """From where on 2^m is a number with all its bits, up to where it is infinite."""
 EXPM1_LEAST = {"f32": -18.0, "f64": -40.0}
+EXPM1_IS_X = 2.0**-60
+"""Nearer to 0 e^x - 1 is x, of which a half need not be a number; and -0 is -0."""
 TANH_IS_ONE = 22.0
 """Beyond which tanh is 1 for doubles."""
 TANH_FAR = 0.35
@@ -97,7 +99,7 @@ def exp2(x: Term) -> Term:
 def expm1(x: Term) -> Term:
     """e^x - 1"""
     doubled = _half_expm1(x)
-    return copy_sign(doubled + doubled, x)
+    return select(abs(x) < EXPM1_IS_X, x, doubled + doubled)
 
 
 def _half_expm1(x: Term) -> Term:

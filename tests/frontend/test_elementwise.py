@@ -158,3 +158,13 @@ def test_the_sign_of_a_complex_number_with_one_infinite_part_is_that_of_the_part
         expected = np.sign(z)
     for found in (bs.sign(bs.asarray(z)), bs.jit(bs.sign)(bs.asarray(z))):
         np.testing.assert_allclose(found.numpy(), expected, rtol=1e-15)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_near_0_expm1_is_its_argument_itself(dtype: str) -> None:
+    least = np.finfo(dtype).smallest_subnormal
+    values = np.array([0.0, 1, 3, 5, 40], dtype) * least
+    x = np.concatenate([values, -values, np.array([1e-30, -1e-30], dtype)])
+    found = bs.jit(bs.expm1)(bs.asarray(x)).numpy()
+    np.testing.assert_array_equal(found, x)
+    np.testing.assert_array_equal(np.signbit(found), np.signbit(x))
