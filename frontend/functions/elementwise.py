@@ -6,7 +6,6 @@ Never: a comparison or a bit operation (`logic.py`), a rounding (`rounding.py`),
 
 from __future__ import annotations
 
-from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ...ir import dtypes as ir
@@ -143,7 +142,9 @@ def _without_one_infinity(node: Node) -> Node:
     """Complex numbers, but for those with one infinite part: of these its sign, since the other
     part is nothing beside it."""
     parts = [real(wrap(node)).node, imag(wrap(node)).node]
-    infinite = [record(ops.Equal, (abs(wrap(each)).node, _number(inf, each))) for each in parts]
+    infinite = [
+        record(ops.Equal, (abs(wrap(each)).node, _number(float("inf"), each))) for each in parts
+    ]
     is_one = record(ops.NotEqual, tuple(infinite))
     pairs = zip(parts, infinite, strict=True)
     signs = [
