@@ -9,6 +9,7 @@ are told of are attributes of theirs, each of which only ever says that it is no
 from __future__ import annotations
 
 from collections.abc import Mapping
+from inspect import getattr_static
 from typing import Any, NoReturn
 
 CALLED: Mapping[str, str] = {
@@ -119,10 +120,16 @@ class Elsewhere:
         raise AttributeError(text, name=self.name, obj=cls if asked is None else asked)
 
 
-def tell(cls: type, names: Mapping[str, str]) -> None:
-    """Have a class say what these names of other libraries are here."""
+def tell(cls: Any, names: Mapping[str, str]) -> None:
+    """Have a class say what these names of other libraries are here; `dir` lists none of them."""
     for name, instead in names.items():
         setattr(cls, name, Elsewhere(name, instead))
+    cls.__dir__ = _own_names
+
+
+def _own_names(asked: Any) -> list[str]:
+    names = object.__dir__(asked)
+    return [each for each in names if not isinstance(getattr_static(asked, each, None), Elsewhere)]
 
 
 def refuse_name(owner: str, name: str, asked: Any) -> NoReturn:

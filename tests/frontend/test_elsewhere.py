@@ -58,6 +58,7 @@ CASES = [(thing, name) for thing, table in zip(THINGS, OF_CLASSES, strict=True) 
 def test_things_say_what_other_libraries_names_are(thing: str, name: str) -> None:
     asked = THINGS[thing]
     assert not hasattr(asked, name)
+    assert name not in dir(asked)
     for each in (asked, type(asked)):
         with pytest.raises(AttributeError, match=f"^'{thing}' object .* '{name}'; here it is "):
             getattr(each, name)
@@ -74,6 +75,8 @@ class Timetable(nn.Module):
 
 
 def test_a_module_may_have_these_names() -> None:
-    assert Timetable("at noon").eval() == "at noon, 1"
+    made = Timetable("at noon")
+    assert made.eval() == "at noon, 1"
+    assert {"train", "cuda", "eval", "params"} <= {*dir(made)}
     with pytest.raises(TypeError, match="train"):
         Timetable()
