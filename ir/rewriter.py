@@ -119,8 +119,7 @@ def apply(rules: Rules, func: Func, journal: Journal) -> None:
 def _work_off(worklist: Worklist, rules: Rules, func: Func, entries: list[Entry], end: int) -> None:
     """Look at the ops of the worklist, the last one first, and at all that changes meanwhile."""
     rewriter = Rewriter(func.body)
-    created: list[BareOp] = []
-    rewriter.log = created
+    created = rewriter.log = list[BareOp]()
     while worklist and len(entries) < end:
         op, _ = worklist.popitem()
         block = op.block

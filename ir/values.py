@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, Union
 from .attributes import Shape
 from .dtypes import DType
 from .locations import Location
+from .shared.operands import MANY, Places, exchanged
 from .types import Shaped, Type
 
 if TYPE_CHECKING:
@@ -123,8 +124,10 @@ class Op:
         if len(operands) == 2:  # as most ops have, and this runs for every reader of every rewrite
             left, right = operands
             operands = (new if left is old else left, new if right is old else right)
-        else:
+        elif len(operands) < MANY or block is None:
             operands = tuple([new if operand is old else operand for operand in operands])
+        else:
+            operands = exchanged(block.places, self, old, new)
         self.operands = operands
         if not self.numbered or block is None:
             return self
@@ -152,6 +155,7 @@ class Op:
         block = self.block
         if block is not None:
             block.join(self.previous, self.next)
+            block.places.pop(self, None)
             key = (self.__class__, self.operands, self.attributes)
             found = block.numbering.pop(key, self)
             if found is not self:
@@ -164,7 +168,7 @@ class Op:
 class Block:
     """The arguments and ops of a region or of a func's body, as a linked list."""
 
-    __slots__ = ("arguments", "first", "last", "numbering", "parent")
+    __slots__ = ("arguments", "first", "last", "numbering", "parent", "places")
 
     is_constant: ClassVar[bool] = False
 
@@ -174,14 +178,19 @@ class Block:
         self.first: Op | None = None
         self.last: Op | None = None
         self.numbering: dict[Key, Op] = {}
-        for type_ in types:
-            self.add_argument(type_)
+        self.places: dict[Op, Places] = {}
+        self.add_arguments([(type_, None) for type_ in types])
 
     def add_argument(self, type_: Type, name: str | None = None) -> AnyValue:
         """One argument more, at the end."""
-        value: AnyValue = Value(type_, self, len(self.arguments), name)
-        self.arguments = (*self.arguments, value)
-        return value
+        return self.add_arguments([(type_, name)])[0]
+
+    def add_arguments(self, like: Iterable[tuple[Type, str | None]]) -> tuple[AnyValue, ...]:
+        """Arguments more, of these types and names."""
+        numbered = enumerate(like, len(self.arguments))
+        made = tuple([Value(type_, self, index, name) for index, (type_, name) in numbered])
+        self.arguments += made
+        return made
 
     @property
     def parent_op(self) -> Op | None:

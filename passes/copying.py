@@ -90,8 +90,8 @@ def copy_op(
         result.name = original.name
     builder.insert(copied)
     for region, made in zip(op.regions, regions, strict=True):
-        for argument in region.arguments:
-            values[argument] = made.add_argument(argument.type, argument.name)
+        arguments = made.add_arguments([(each.type, each.name) for each in region.arguments])
+        values |= zip(region.arguments, arguments, strict=True)
     return copied.results, regions
 
 
@@ -113,9 +113,8 @@ class _Copier:
 
     def fill(self, source: Block, target: Block) -> Iterable[Op]:
         """Copy the arguments of a block into an empty one; return the ops still to be copied."""
-        for argument in source.arguments:
-            type_ = self.type_of(argument)
-            self.values[argument] = target.add_argument(type_, argument.name)
+        like = [(self.type_of(each), each.name) for each in source.arguments]
+        self.values |= zip(source.arguments, target.add_arguments(like), strict=True)
         return source
 
     def copy(self, pending: list[tuple[Iterable[Op], Block, Op | None]]) -> None:

@@ -137,9 +137,7 @@ def _named(func: Func, suffix: str) -> Func:
 
 def _arguments(func: Func, like: Iterable[AnyValue], suffix: str = "") -> tuple[AnyValue, ...]:
     """New arguments of the types and with the names of some values."""
-    return tuple(
-        [func.body.add_argument(each.type, each.name and each.name + suffix) for each in like]
-    )
+    return func.body.add_arguments([(each.type, each.name and each.name + suffix) for each in like])
 
 
 def _chosen(func: Func, wrt: Sequence[bool]) -> list[AnyValue]:

@@ -140,9 +140,8 @@ class _Rebuilding:
     def enter(self, block: Block, made: Block) -> None:
         """Give a block that stands for another one its arguments."""
         self.blocks[block] = made
-        for argument in block.arguments:
-            type_ = self.type_of(argument)
-            self.values[argument] = made.add_argument(type_, argument.name)
+        like = [(self.type_of(each), each.name) for each in block.arguments]
+        self.values |= zip(block.arguments, made.add_arguments(like), strict=True)
 
     def op(self, op: Op) -> None:
         """What stands for one op: its like, for one number everywhere a broadcast, for a size that

@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 from random import Random
+from unittest import mock
 
 import pytest
 
@@ -12,6 +13,8 @@ from brimstone.ir.func import Func, Return, Yield, func_of
 from brimstone.ir.locations import Location
 from brimstone.ir.parser import parse
 from brimstone.ir.printer import print_func, print_op
+from brimstone.ir.shared import operands
+from brimstone.ir.shared.operands import MANY, Places
 from brimstone.ir.types import Tensor
 from brimstone.ir.values import AnyValue, Op, replace
 from brimstone.ir.verifier import verify
@@ -96,6 +99,38 @@ def test_replacing_by_oneself_in_one_reader_of_several_operands() -> None:
     assert op_of(total).operands == (y, y)
     assert not x.uses
     check_invariants(func)
+
+
+def test_of_many_operands_none_is_searched_for() -> None:
+    func, builder, (x, y, *others) = new_func(MANY + 2)
+    builder.emit_all(Return, [*others, *others[:3]])
+    with mock.patch.object(operands, "Places", wraps=Places) as looked:
+        for place, each in enumerate(others):
+            replace(each, y if place % 2 else x)
+    expected = [y if place % 2 else x for place in range(MANY)]
+    assert func.body.terminator.operands == (*expected, *expected[:3])
+    assert looked.call_count == 1
+    check_invariants(func)
+    func.body.terminator.set_operands((x,))
+    assert not func.body.places
+
+
+def test_many_operands_that_were_set_since_are_looked_up_anew() -> None:
+    func, builder, (x, y) = new_func()
+    builder.emit_all(Return, [x] * MANY)
+    replace(x, y)
+    func.body.terminator.set_operands((x, *[y] * MANY))
+    replace(y, x)
+    assert func.body.terminator.operands == (x,) * (MANY + 1)
+    check_invariants(func)
+
+
+def test_arguments_come_behind_others() -> None:
+    func, _, before = new_func()
+    made = func.body.add_arguments([(VECTOR, "a"), (VECTOR, None)])
+    assert func.arguments == (*before, *made)
+    assert [each.index for each in func.arguments] == [0, 1, 2, 3]
+    assert [each.name for each in made] == ["a", None]
 
 
 def test_erasing_forgets_all_that_regions_read() -> None:
