@@ -15,13 +15,14 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..ir.locations import Location
-from ..ir.shared.interned import Interned
+from ..ir.shared.cache import Cache
+from ..ir.shared.interned import Unique
 from ..runtime.device import Device
 from ..targets import dealt
 from .handle import held
 from .lazy import BUNDLE, FILLING, bundle_of, is_lazy, lazy_class, lazy_dict, lazy_list
 from .node import leaf
-from .tree import BUILT_IN, LEAF, Structure, container_of, instance, is_set_by, remembered
+from .tree import BUILT_IN, LEAF, Structure, container_of, instance, is_set_by
 from .written import Text, tuple_of
 
 if TYPE_CHECKING:
@@ -29,21 +30,32 @@ if TYPE_CHECKING:
 
 WORTHWHILE = 4
 """From how many leaves on a tree is made lazily."""
+_OTHERS_AT_MOST = 4096
+"""So many others are kept with a kind."""
 
 
 class Kind:
     """What a tree of tensors is but for their values; equal kinds are one object.
 
     The device is None where there are no leaves. `container` is how the tree was taken apart, even
-    if its class has been registered anew since.
+    if its class has been registered anew since. `makers` say how a tree is made of results: inside
+    of another one that was looked into, and anywhere else. `others` are kinds that differ from this
+    one in sizes or the device.
     """
 
-    __slots__ = ("__weakref__", "_children", "container", "device", "structure", "types")
+    __slots__ = (
+        "__weakref__", "_children", "_inner", "container", "device", "key", "makers", "others",
+        "structure", "types",
+    )  # fmt: skip
 
     def __init__(self, structure: Structure, types: tuple[Any, ...], device: Device | None) -> None:
         self.structure, self.types, self.device = structure, types, device
+        self.key = structure, types, device
         self.container = container_of(structure.cls) if structure.cls else None
+        self.makers: dict[bool, Maker] = {}
         self._children: tuple[Kind, ...] | None = None
+        self._inner: tuple[list[Maker], list[int]] | None = None
+        self.others: Cache[Any, Kind] = Cache(_OTHERS_AT_MOST)
 
     @property
     def children(self) -> tuple[Kind, ...]:
@@ -58,19 +70,28 @@ class Kind:
         return self._children
 
     @property
+    def inner(self) -> tuple[list[Maker], list[int]]:
+        """How the children of a tree that is looked into are made, and how many buffers each piece
+        for them has."""
+        if self._inner is None:
+            makers = [maker(child, True) for child in self.children]
+            self._inner = makers, [count for each in makers for count in each.counts]
+        return self._inner
+
+    @property
     def names(self) -> Sequence[str]:
         """What the children are called."""
         assert self.container is not None
         return self.container.names(self.structure.static, len(self.structure.children))
 
 
-_KINDS = Interned[Kind]()
+_KINDS = Unique[Kind]()
 
 
 def kind_of(structure: Structure, types: tuple[Any, ...], device: Device | None) -> Kind:
     """The kind of trees with this structure, of leaves with these types."""
     key = (structure, types, device)
-    return _KINDS.get(key) or _KINDS.keep(key, Kind(*key))
+    return _KINDS.get(key) or _KINDS.keep(Kind(*key))
 
 
 class Bundle:
@@ -100,8 +121,8 @@ class Bundle:
         buffers = self.buffers
         if buffers is None:
             return self._dead_children()
-        makers = [maker(child, True) for child in self.kind.children]
-        pieces = dealt(buffers, [count for each in makers for count in each.counts])
+        makers, all_counts = self.kind.inner
+        pieces = dealt(buffers, all_counts)
         made: list[Any] = []
         at = 0
         for counts, make in makers:
@@ -139,12 +160,16 @@ _ALIKE = 8
 """More leaves than so many, side by side, are made in a loop."""
 
 
-@remembered
 def maker(kind: Kind, inner: bool = False) -> Maker:
     """How a tree is made of results; large dicts, lists and dataclasses in it are made lazily.
 
     Inside a tree that was looked into, dataclasses are not: the user may ask what `type` they are.
     """
+    known = kind.makers
+    return known.get(inner) or known.setdefault(inner, _new_maker(kind, inner))
+
+
+def _new_maker(kind: Kind, inner: bool) -> Maker:
     text, counts = Text(), list[int]()
     text.add(f"return {tree_text(kind, text, counts, inner)}")
     return Maker(tuple(counts), text.function("made, line"))

@@ -8,7 +8,7 @@ Never: an argument looked at; what is known of its kind is decided once, before 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 from ..ir.locations import Location
@@ -22,7 +22,6 @@ from .function import Traced
 from .handle import wrap
 from .hidden import hidden_buffers
 from .node import leaf
-from .openings import SIZES_AT_MOST
 from .stages import run_stages
 
 Runner = Callable[[Pieces, Device], Any]
@@ -69,7 +68,7 @@ class Entry(NamedTuple):
         if self.traced.stages is not None or self.kind is None:
             return None
         (plan,) = self.plans
-        return Straight(plan, _kind_of(self.kind, sizes, device), plan.beside(sizes))
+        return Straight(plan, _kind_at(self.kind, sizes, device), plan.beside(sizes))
 
     def _straight(self, kind: Kind, sizes: Sizes) -> Runner:
         """What runs one plan, which makes tensors and nothing else."""
@@ -121,17 +120,16 @@ class Straight(NamedTuple):
 
 def _made_by(kind: Kind, sizes: Sizes, device: Device | None) -> Maker:
     """How a call at these sizes, on this device, makes what it returns."""
-    return maker(_kind_of(kind, sizes, device))
+    return maker(_kind_at(kind, sizes, device))
 
 
-def _kind_of(kind: Kind, sizes: Sizes, device: Device | None) -> Kind:
+def _kind_at(kind: Kind, sizes: Sizes, device: Device | None) -> Kind:
     """A kind of results, where sizes are these, on a device."""
-    if sizes or kind.device is not device:
-        return _kind_at(kind, tuple((sizes or {}).items()), device)
-    return kind
+    if not sizes and kind.device is device:
+        return kind
+    key, others = (tuple((sizes or {}).items()), device), kind.others
+    return others.get(key) or others.put(key, _new_kind(kind, sizes or {}, device))
 
 
-@lru_cache(SIZES_AT_MOST)
-def _kind_at(kind: Kind, sizes: tuple[tuple[str, int], ...], device: Device | None) -> Kind:
-    """The same, made once."""
-    return kind_of(kind.structure, plain_types(kind.types, dict(sizes)), device)
+def _new_kind(kind: Kind, sizes: Mapping[str, int], device: Device | None) -> Kind:
+    return kind_of(kind.structure, plain_types(kind.types, sizes), device)

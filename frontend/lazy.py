@@ -10,7 +10,6 @@ looked at: give it `list(made)`.)
 
 from __future__ import annotations
 
-from functools import cache
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +23,6 @@ BUNDLE = "_brimstone_bundle"
 FILLING = held_across_forks(RLock())
 """Held while leaves are made, so that every thread sees the same ones."""
 _ALL = slice(None)
-_LAZY: set[type] = set()
-"""Classes of dataclasses that are still to be looked at."""
 
 
 class LazyDict(dict[str, Any]):
@@ -148,15 +145,21 @@ def lazy_list(bundle: Bundle) -> LazyList:
 
 
 class _Unannounced:
-    """Keeps from the bases of a lazy class that it exists: users count on theirs alone."""
+    """The first base of classes of dataclasses that are still to be looked at. It keeps from the
+    others that there is one more: users count on theirs alone."""
 
     def __init_subclass__(cls) -> None:
         pass
 
 
-@cache
 def lazy_class(cls: type) -> type:
-    """A class whose attributes are made at the first look, which makes it plain again."""
+    """A class whose attributes are made at the first look, which makes it plain again; the same as
+    before while somebody has that."""
+    known = [each for each in type.__subclasses__(cls) if _Unannounced in each.__bases__]
+    return known[0] if known else _new_lazy_class(cls)
+
+
+def _new_lazy_class(cls: type) -> type:
 
     def fill(tree: Any) -> None:
         with FILLING:
@@ -181,9 +184,7 @@ def lazy_class(cls: type) -> type:
         "__getattribute__": look, "__setattr__": change, "__delattr__": change,
         "__module__": cls.__module__, "__doc__": cls.__doc__,
     }  # fmt: skip
-    made = type(cls)(cls.__name__, (_Unannounced, cls), namespace)
-    _LAZY.add(made)
-    return made
+    return type(cls)(cls.__name__, (_Unannounced, cls), namespace)
 
 
 def is_lazy(tree: Any) -> bool:
@@ -196,4 +197,6 @@ def bundle_of(tree: Any) -> Bundle | None:
     cls = type(tree)
     if cls is LazyDict or cls is LazyList:
         return tree.bundle
-    return object.__getattribute__(tree, "__dict__").get(BUNDLE) if cls in _LAZY else None
+    if _Unannounced not in cls.__bases__:
+        return None
+    return object.__getattribute__(tree, "__dict__").get(BUNDLE)

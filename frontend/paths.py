@@ -8,14 +8,10 @@ Never: a look at a leaf.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any, NoReturn
 
 from .errors import ArgumentError, fail
-from .tree import LEAF, Container, Structure, container_of, flatten
-
-KEPT = 1024
-"""Of how many structures the answers are remembered."""
+from .tree import LEAF, Container, Structure, container_of, flatten, kept
 
 
 def tree_paths(tree: Any) -> tuple[str, ...]:
@@ -23,7 +19,7 @@ def tree_paths(tree: Any) -> tuple[str, ...]:
     return paths_of(flatten(tree)[1])
 
 
-@lru_cache(KEPT)
+@kept
 def paths_of(structure: Structure) -> tuple[str, ...]:
     """For each leaf its path; that of a tree which is one leaf is empty."""
     return tuple(_paths(structure, ""))
@@ -35,7 +31,7 @@ def argument_at(structure: Structure, place: int) -> str:
     return f"argument {path}" if group == "0" else f"the argument {path}"
 
 
-@lru_cache(KEPT)
+@kept
 def constants_of(structure: Structure) -> frozenset[int]:
     """The numbers of the leaves that are never differentiated, as their containers say."""
     return frozenset([number for number, constant in enumerate(_constant(structure)) if constant])

@@ -10,12 +10,11 @@ out.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from functools import cache
 from itertools import chain
 from typing import Any
 
 from .lazy import is_lazy
-from .tree import BUILT_IN, LEAF, Structure, container_of
+from .tree import BUILT_IN, LEAF, Structure, container_of, kept
 
 Read = Callable[[Any, list[Any]], bool]
 """Put the leaves of a container behind others; whether it is as expected."""
@@ -25,7 +24,7 @@ Take = Callable[[Collection[Any], list[Any]], bool]
 """Put the leaves among children behind others; whether the children are as expected."""
 
 
-@cache
+@kept
 def reader(structure: Structure) -> Read:
     """How the leaves of containers with this structure are found."""
     open = _OPENERS.get(structure.cls, _opener)(structure)
@@ -38,7 +37,6 @@ def reader(structure: Structure) -> Read:
     return read
 
 
-@cache
 def _taker(structures: tuple[Structure, ...]) -> Take:
     """How the leaves of neighbours with these structures are found."""
     if all([each is LEAF for each in structures]):

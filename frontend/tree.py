@@ -9,17 +9,20 @@ Never: a copy of a leaf, or a guess what a leaf means.
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import wraps
 from inspect import getattr_static
 from typing import Any, Literal, NamedTuple, TypeVar
+from weakref import ref
 
+from ..ir.shared.cache import Cache
+from ..ir.shared.interned import Unique
 from .caller import called
 from .errors import ArgumentError, expect_functions, fail, one_of, shown
 from .exact import Exact
 
 T = TypeVar("T")
-F = TypeVar("F", bound=Callable[..., Any])
 Children = tuple[Sequence[Any], Any]
 
 
@@ -43,14 +46,22 @@ class Container(NamedTuple):
 
 
 class Structure:
-    """What a tree is without its leaves; equal structures are interned and compared with `is`."""
+    """What a tree is without its leaves; equal structures are interned and compared with `is`.
 
-    __slots__ = ("children", "cls", "count", "static")
+    What is found out about one is among its `answers`, so that it goes with it.
+    """
+
+    __slots__ = ("__weakref__", "answers", "children", "cls", "count", "is_plain", "key", "static")
 
     def __init__(
         self, cls: type | None, static: Any = None, children: tuple[Structure, ...] = ()
     ) -> None:
         self.cls, self.static, self.children = cls, static, children
+        self.key = cls, static, children
+        self.is_plain = cls is None or (
+            _is_plain(cls, static) and all([each.is_plain for each in children])
+        )
+        self.answers: dict[Callable[[Structure], Any], Any] = {}
         self.count = 1 if cls is None else sum(child.count for child in children)
 
     def build(self, leaves: Sequence[Any]) -> Any:
@@ -79,21 +90,39 @@ class _Star:
 _STAR = _Star()
 LEAF = Structure(None)
 _REGISTERED: dict[type, Container] = {}
-_INTERNED: dict[Any, Structure] = {}
+_INTERNED = Unique[Structure]()
+_PLAIN: Cache[Any, Structure] = Cache(4096)
+"""Of structures in which nothing is a user's the latest, so that they are found quickly, and need
+not be made anew when nobody has them."""
 _LEAF_CLASSES: set[type] = set()
-"""Classes that have been met and are no containers, so that many leaves are known at once."""
+"""Classes that have been met and are no containers, so that many leaves are known at once; those of
+modules alone, which stay there."""
 DEEP = 200
 """Where Python stops at trees of so many levels, they are to blame, not what called for them."""
-_REMEMBERED: list[Any] = []
-_REMEMBERED_AT_MOST = 4096
-"""For so many classes, or kinds of trees, what was found or written is kept."""
 
 
-def remembered(function: F) -> F:
-    """A function of what containers say, whose results are kept until a class is registered."""
-    made: Any = lru_cache(_REMEMBERED_AT_MOST)(function)
-    _REMEMBERED.append(made)
-    return made
+class _Met(ref[type]):
+    """A class that has been met, by its number, and how it is taken apart."""
+
+    __slots__ = ("container", "number")
+    container: Container | None
+    number: int
+
+
+_MET: dict[int, _Met] = {}
+
+
+def kept(function: Callable[[Structure], T]) -> Callable[[Structure], T]:
+    """A function of structures, each of which keeps its result."""
+
+    @wraps(function)
+    def asked(structure: Structure) -> T:
+        try:
+            return structure.answers[function]
+        except KeyError:
+            return structure.answers.setdefault(function, function(structure))
+
+    return asked
 
 
 Peek = Callable[[Any], "tuple[list[Any], Structure] | None"]
@@ -180,8 +209,7 @@ def register(
 def register_container(cls: type, container: Container) -> None:
     """Take objects of a class, and of those that inherit from it, apart like this."""
     _REGISTERED[cls] = container
-    for each in _REMEMBERED:
-        each.cache_clear()
+    _MET.clear()
     _LEAF_CLASSES.clear()
 
 
@@ -191,9 +219,9 @@ def _open(tree: Any, leaves: list[Any], peek: Peek | None) -> Structure:
         leaves += seen[0]
         return seen[1]
     cls = dict if isinstance(tree, dict) else tree.__class__
-    container = container_of(cls)
+    container = (_MET.get(id(cls)) or _meet(cls)).container  # without one call more for each part
     if container is None:
-        if type(tree) is cls:
+        if type(tree) is cls and _is_of_module(cls):
             _LEAF_CLASSES.add(cls)
         leaves.append(tree)
         return LEAF
@@ -218,10 +246,23 @@ def _refuse_endless(problem: RecursionError) -> None:
 def _structure(cls: type, static: Any, children: tuple[Structure, ...]) -> Structure:
     key = (cls, static, children)
     try:
-        return _INTERNED.get(key) or _INTERNED.setdefault(key, Structure(cls, static, children))
+        found = _PLAIN.get(key) if cls in BUILT_IN else None
+        return found or _INTERNED.get(key) or _new_structure(key)
     except TypeError:
         problem = f"the static part of a {cls.__name__} is not hashable: {shown(static)}"
         fail(ArgumentError, "flatten", problem)
+
+
+def _new_structure(key: tuple[type, Any, tuple[Structure, ...]]) -> Structure:
+    made = _INTERNED.keep(Structure(*key))
+    return _PLAIN.put(key, made) if made.is_plain else made
+
+
+def _is_plain(cls: type, static: Any) -> bool:
+    """Whether nothing is a user's in what a container has beside children: keys that are text."""
+    if static is None:
+        return cls in BUILT_IN
+    return cls is dict and type(static) is tuple and {*map(type, static)} <= {str}
 
 
 def _build(structure: Structure, leaves: Iterator[Any]) -> Any:
@@ -233,9 +274,35 @@ def _build(structure: Structure, leaves: Iterator[Any]) -> Any:
     return container.close(structure.static, children)
 
 
-@remembered
 def container_of(cls: type) -> Container | None:
     """How a class is taken apart; None where its objects are leaves."""
+    try:
+        return _MET[id(cls)].container
+    except KeyError:
+        return _meet(cls).container
+
+
+def _meet(cls: type) -> _Met:
+    """Know a class, until it goes or one is registered."""
+    met = _Met(cls, _gone)
+    met.container, met.number = _found_for(cls), id(cls)
+    return _MET.setdefault(met.number, met)
+
+
+def _gone(met: _Met, known: dict[int, _Met] = _MET) -> None:
+    """Called before another class can have the number of one that goes."""
+    known.pop(met.number, None)
+
+
+def _is_of_module(cls: type) -> bool:
+    """Whether a class is found in its module, by its name."""
+    names = getattr(sys.modules.get(cls.__module__), "__dict__", {})
+    return names.get(cls.__qualname__) is cls
+
+
+def _found_for(cls: type) -> Container | None:
+    """How a class is taken apart, by what was registered or by what it is. It holds no class that
+    is not registered: who closes a container has that."""
     for base in cls.__mro__:
         if base in _REGISTERED:
             return _REGISTERED[base]
@@ -243,8 +310,9 @@ def container_of(cls: type) -> Container | None:
         return _dataclass(cls)
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         fields = getattr(cls, "_fields")  # noqa: B009 (a checker knows that tuples have none)
+        known = _alive(cls)
         return Container(
-            lambda tree: (tree, None), lambda _, children: cls(*children), lambda *_: fields
+            lambda tree: (tree, None), lambda _, children: known()(*children), lambda *_: fields
         )
     return BUILT_IN.get(dict if issubclass(cls, dict) else cls)
 
@@ -254,6 +322,7 @@ def _dataclass(cls: type) -> Container:
     fields = dataclasses.fields(cls)
     dynamic = [each.name for each in fields if not each.metadata.get("static")]
     static = [each.name for each in fields if each.metadata.get("static")]
+    known = _alive(cls)
     are_plain = cls.__dictoffset__ and not any([is_set_by(cls, each.name) for each in fields])
 
     def open(tree: Any) -> Children:
@@ -265,14 +334,19 @@ def _dataclass(cls: type) -> Container:
 
     def close(rest: Any, children: Sequence[Any]) -> Any:
         if are_plain:
-            return instance(cls, dict(zip(dynamic, children, strict=True)) | settings(rest))
-        made = object.__new__(cls)
+            return instance(known(), dict(zip(dynamic, children, strict=True)) | settings(rest))
+        made = object.__new__(known())
         values = (*children, *rest.value)
         for name, value in zip((*dynamic, *static), values, strict=True):
             object.__setattr__(made, name, value)
         return made
 
     return Container(open, close, lambda *_: dynamic, settings)
+
+
+def _alive(cls: type) -> Callable[[], Any]:
+    """What gives a class that others hold."""
+    return ref(cls)
 
 
 def instance(cls: type, attributes: dict[str, Any]) -> Any:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ..frontend.errors import ArgumentError, fail
 from ..frontend.exact import exact
+from ..ir.shared.interned import Unique
 
 Settings = tuple[tuple[str, Any], ...]
 
@@ -31,12 +32,15 @@ class Content(NamedTuple):
 
 
 class Form:
-    """A content that exists once; `constants` are the children that are not differentiated."""
+    """A content that exists once; `constants` are the children that are not differentiated.
 
-    __slots__ = ("constants", "content", "settings")
+    Two are equal if their keys are: their contents, by which numbers are told apart exactly.
+    """
 
-    def __init__(self, content: Content) -> None:
-        self.content = content
+    __slots__ = ("__weakref__", "constants", "content", "key", "settings")
+
+    def __init__(self, content: Content, key: Content) -> None:
+        self.content, self.key = content, key
         self.settings = dict(content.settings)
         self.constants = content.buffers | content.frozen
 
@@ -44,7 +48,7 @@ class Form:
         return form_of, (self.content,)
 
 
-_FORMS: dict[Any, Form] = {}
+_FORMS = Unique[Form]()
 
 
 def form_of(content: Content) -> Form:
@@ -56,7 +60,7 @@ def form_of(content: Content) -> Form:
     except TypeError:
         _refuse(content.cls, content.settings)
         raise
-    return found or _FORMS.setdefault(key, Form(content))
+    return found or _FORMS.keep(Form(content, key))
 
 
 def _refuse(cls: type, settings: Settings) -> None:

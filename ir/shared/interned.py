@@ -1,14 +1,14 @@
 """Equal things as one object, for as long as anybody has it.
 
 Comes in: keys, and what has been made for them. Goes out: for each key the first that was made and
-is still there.
+is still there. What may be reached from its own key belongs to `Unique`.
 Never: two at once for one key, whichever threads ask.
 """
 
 import weakref
 from collections import deque
 from collections.abc import Callable, Hashable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 T = TypeVar("T")
 _remove_dead: Callable[[Any, Hashable], None] = getattr(weakref, "_remove_dead_weakref")  # noqa: B009 (checkers do not know it)
@@ -56,6 +56,71 @@ class Interned(Generic[T]):
             _remove_dead(self._table, key)
         self._latest.append(made)
         return made
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+
+class Keyed(Protocol):
+    """What knows its key."""
+
+    @property
+    def key(self) -> Hashable:
+        """What it is equal by."""
+        ...
+
+
+K = TypeVar("K", bound=Keyed)
+
+
+class _Own(weakref.ref[Any]):
+    """A thing in a table, which stands there for its key: equal to that, and to equal ones."""
+
+    __slots__ = ("number",)
+    number: int
+
+    def __hash__(self) -> int:
+        return self.number
+
+    def __eq__(self, other: object) -> bool:
+        made = self()
+        if made is None:
+            return self is other
+        return made.key == (other.own_key() if isinstance(other, _Own) else other)
+
+    def own_key(self) -> Hashable:
+        """The key of the thing; None if it has gone."""
+        made = self()
+        return None if made is None else made.key
+
+
+class Unique(Generic[K]):
+    """A table of things that are compared with `is` and know their keys. It holds no key, so that a
+    thing goes though what is in its key leads to it, as a function may that somebody compiled."""
+
+    __slots__ = ("_gone", "_table")
+
+    def __init__(self) -> None:
+        table: dict[Any, _Own] = {}
+
+        def gone(entry: _Own) -> None:
+            table.pop(entry, None)
+
+        self._table, self._gone = table, gone
+
+    def get(self, key: Hashable) -> K | None:
+        """What there is."""
+        entry = self._table.get(key)
+        return None if entry is None else entry()
+
+    def keep(self, made: K) -> K:
+        """What there is for its key, or else what has been made."""
+        own = _Own(made, self._gone)
+        own.number = hash(made.key)
+        found = None
+        while found is None:  # who goes between two lines is no longer equal to anything
+            found = self._table.setdefault(own, own)()
+        return found
 
     def __len__(self) -> int:
         return len(self._table)
