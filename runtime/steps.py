@@ -21,7 +21,7 @@ from ..ir.printer import print_module
 from ..ir.shared.cache import Cache
 from ..ir.tensor import Gather, HostCall, Outside, Scatter
 from ..ir.values import Op
-from ..passes.collector import collector_paused
+from ..passes.collector import without_collections
 from ..passes.context import Context, Settings
 from ..passes.forks import held_across_forks
 from ..passes.generalise import Generalised, generalise
@@ -151,6 +151,7 @@ _HANGING: Hanging[_Key, Executable] = Hanging(lambda: Cache(_STEPS_AT_MOST))
 _LOCK = held_across_forks(RLock())
 
 
+@without_collections
 def plan(
     func: Func, device: Device, donated: Sequence[int] = (), *, by_lines: bool = False,
     reading: Reading | None = None,
@@ -161,7 +162,7 @@ def plan(
     With `by_lines`, errors and profiles tell of it by its lines, and not by those of an equal one.
     With a `reading`, it is not compiled where that does not pay.
     """
-    with NOTES.about("prepare a step"), collector_paused():
+    with NOTES.about("prepare a step"):
         general = generalised(func, donated)
         module = Module([general.func])
         key = _key_of(module, device, by_lines)

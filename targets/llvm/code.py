@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from ...ir.errors import IRError
 from ...ir.func import Func, Module
 from ...ir.types import View
-from ...passes.collector import collector_paused
+from ...passes.collector import without_collections
 from ...passes.forks import held_across_forks
 from ...passes.once import once
 from ...passes.past_caches import past_caches, through_caches
@@ -128,15 +128,22 @@ class Code:
         wanted = {name: head.alike for name in new if (head := self._head(name)) is not None}
         if not wanted:
             return
-        with NOTES.about(f"compile {len(wanted)} kernels"), once(_LOCK), collector_paused():
+        with NOTES.about(f"compile {len(wanted)} kernels"):
+            found = self._built(wanted)
+        for name, alike in wanted.items():
+            self._keep(name, found[alike])
+
+    @without_collections
+    def _built(self, wanted: Mapping[str, str]) -> dict[str, Any]:
+        """What kernels are compiled to, by the name of all that are alike."""
+        with once(_LOCK):
             found = {alike: _KNOWN[alike] for alike in wanted.values() if alike in _KNOWN}
             missing = {alike: name for name, alike in wanted.items() if alike not in found}
             made = build({alike: partial(self._body, name) for alike, name in missing.items()})
             if len(_KNOWN) + len(made) > KNOWN_AT_MOST:
                 _KNOWN.clear()
             _KNOWN.update(made)
-        for name, alike in wanted.items():
-            self._keep(name, (found | made)[alike])
+        return found | made
 
     def make_ahead(self, kernel: Foreseen) -> Iterator[None]:
         """Have code for a kernel that nobody has launched, if a helper makes it: part by part, so

@@ -20,7 +20,7 @@ from ...ir.errors import ExecutionError, IRError, Unmet
 from ...ir.func import Func
 from ...ir.types import Shaped
 from ...ir.values import AnyValue, Block, Op
-from ...passes.collector import collector_paused
+from ...passes.collector import without_collections
 from ...passes.once import once
 from ...passes.past_caches import has_lines
 from ..account import Memory as Taken
@@ -162,14 +162,16 @@ class Program:
             return prepared
         shapes = (form.shape for piece in pieces for form in _forms(piece))
         sizes = bind(self.main, shapes, given)
-        key = tuple([sizes[symbol] for symbol in self.main.symbols])
-        with collector_paused(), once(self._lock):
-            prepared = self._prepared.get(key)
-            if prepared is None:
+        return self._ready_at(tuple([sizes[symbol] for symbol in self.main.symbols]))
+
+    @without_collections
+    def _ready_at(self, key: tuple[int, ...]) -> Ready:
+        with once(self._lock):
+            if key not in self._prepared:
                 if len(self._prepared) >= PREPARED_AT_MOST:
                     self._prepared.pop(next(iter(self._prepared)))
-                prepared = self._prepared[key] = self._at(key) or self._new(key)
-        return prepared
+                self._prepared[key] = self._at(key) or self._new(key)
+            return self._prepared[key]
 
     def _at(self, sizes: Sequence[int]) -> Call | None:
         """What runs the step where its symbols are these, by what was found out for others."""
