@@ -101,15 +101,8 @@ DEEP = 200
 """Where Python stops at trees of so many levels, they are to blame, not what called for them."""
 
 
-class _Met(ref[type]):
-    """A class that has been met, by its number, and how it is taken apart."""
-
-    __slots__ = ("container", "number")
-    container: Container | None
-    number: int
-
-
-_MET: dict[int, _Met] = {}
+_MET: dict[ref[type], Container | None] = {}
+"""How classes that have been met are taken apart, for as long as they are there."""
 
 
 def kept(function: Callable[[Structure], T]) -> Callable[[Structure], T]:
@@ -219,7 +212,7 @@ def _open(tree: Any, leaves: list[Any], peek: Peek | None) -> Structure:
         leaves += seen[0]
         return seen[1]
     cls = dict if isinstance(tree, dict) else tree.__class__
-    container = (_MET.get(id(cls)) or _meet(cls)).container  # without one call more for each part
+    container = container_of(cls)
     if container is None:
         if type(tree) is cls and _is_of_module(cls):
             _LEAF_CLASSES.add(cls)
@@ -277,21 +270,10 @@ def _build(structure: Structure, leaves: Iterator[Any]) -> Any:
 def container_of(cls: type) -> Container | None:
     """How a class is taken apart; None where its objects are leaves."""
     try:
-        return _MET[id(cls)].container
+        return _MET[ref(cls)]
     except KeyError:
-        return _meet(cls).container
-
-
-def _meet(cls: type) -> _Met:
-    """Know a class, until it goes or one is registered."""
-    met = _Met(cls, _gone)
-    met.container, met.number = _found_for(cls), id(cls)
-    return _MET.setdefault(met.number, met)
-
-
-def _gone(met: _Met, known: dict[int, _Met] = _MET) -> None:
-    """Called before another class can have the number of one that goes."""
-    known.pop(met.number, None)
+        # Who goes is taken out by no code of Python, in which an interrupt would be lost.
+        return _MET.setdefault(ref(cls, _MET.pop), _found_for(cls))
 
 
 def _is_of_module(cls: type) -> bool:

@@ -8,6 +8,7 @@ Never: two at once for one key, whichever threads ask.
 import weakref
 from collections import deque
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from typing import Any, Generic, Protocol, TypeVar
 
 T = TypeVar("T")
@@ -96,17 +97,17 @@ class _Own(weakref.ref[Any]):
 
 class Unique(Generic[K]):
     """A table of things that are compared with `is` and know their keys. It holds no key, so that a
-    thing goes though what is in its key leads to it, as a function may that somebody compiled."""
+    thing goes though what is in its key leads to it, as a function may that somebody compiled.
+
+    Who goes is noted by no code of Python, in which an interrupt would be lost, and is taken out of
+    the table later; until then nothing is equal to him.
+    """
 
     __slots__ = ("_gone", "_table")
 
     def __init__(self) -> None:
-        table: dict[Any, _Own] = {}
-
-        def gone(entry: _Own) -> None:
-            table.pop(entry, None)
-
-        self._table, self._gone = table, gone
+        self._table: dict[Any, _Own] = {}
+        self._gone = deque[_Own]()
 
     def get(self, key: Hashable) -> K | None:
         """What there is."""
@@ -115,12 +116,23 @@ class Unique(Generic[K]):
 
     def keep(self, made: K) -> K:
         """What there is for its key, or else what has been made."""
-        own = _Own(made, self._gone)
-        own.number = hash(made.key)
+        number = hash(made.key)
+        own = _Own(made, self._gone.append)
+        own.number = number
+        if self._gone:
+            self._take_out()
         found = None
         while found is None:  # who goes between two lines is no longer equal to anything
             found = self._table.setdefault(own, own)()
         return found
 
+    def _take_out(self) -> None:
+        with suppress(IndexError):  # there are no more, or another thread has taken the last
+            while True:
+                entry = self._gone.popleft()
+                if hasattr(entry, "number"):  # else an interrupt came before it had one
+                    self._table.pop(entry, None)
+
     def __len__(self) -> int:
+        self._take_out()
         return len(self._table)

@@ -132,11 +132,12 @@ def test_a_thing_that_its_key_leads_to_is_gone() -> None:
 
 
 def test_who_knows_his_key_is_told_late_and_leaves_the_successor() -> None:
-    table, late = Unique[Named](), list[Any]()
-    tell, table._gone = table._gone, late.append  # pyright: ignore[reportAttributeAccessIssue]
+    table = Unique[Named]()
     table.keep(Named("a"))
     assert table.get(("a",)) is None
+    late = [*table._gone]
+    table._gone.clear()
     successor = table.keep(Named("a"))
-    tell(*late)
+    table._gone.extend(late)
     assert table.get(("a",)) is successor is table.keep(Named("a"))
     assert len(table) == 1
