@@ -13,8 +13,8 @@ from collections.abc import Callable, Collection
 from itertools import chain
 from typing import Any
 
-from .lazy import is_lazy
-from .tree import BUILT_IN, LEAF, Structure, container_of, kept
+from .lazy import bundle_of, is_lazy
+from .tree import BUILT_IN, LEAF, Structure, container_of, kept, quick_container_of
 
 Read = Callable[[Any, list[Any]], bool]
 """Put the leaves of a container behind others; whether it is as expected."""
@@ -98,9 +98,10 @@ def _sequence_opener(structure: Structure) -> Open:
     cls, count = structure.cls, len(structure.children)
     assert cls is not None
     plain, other = BUILT_IN[cls], _opener(structure)
+    known = quick_container_of(cls)
 
     def open(tree: Any) -> Collection[Any] | None:
-        if type(tree) is not cls or container_of(cls) is not plain:
+        if type(tree) is not cls or (known() or container_of(cls)) is not plain:
             return other(tree)
         return tree if len(tree) == count else None
 
@@ -110,10 +111,11 @@ def _sequence_opener(structure: Structure) -> Open:
 def _opener(structure: Structure) -> Open:
     cls, expected, count = structure.cls, {structure.static}, len(structure.children)
     assert cls is not None
+    known = quick_container_of(cls)
 
     def open(tree: Any) -> Collection[Any] | None:
-        container = container_of(cls)  # asked anew, since a user may register the class anew
-        if container is None or is_lazy(tree) or not isinstance(tree, cls):
+        container = known() or container_of(cls)  # anew, since a user may register the class anew
+        if container is None or bundle_of(tree) is not None or not isinstance(tree, cls):
             return None
         children, static = container.open(tree)
         alike = tree.__class__ is cls and len(children) == count and _is_among(expected, static)

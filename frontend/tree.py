@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import wraps
+from functools import partial, wraps
 from inspect import getattr_static
 from typing import Any, Literal, NamedTuple, TypeVar
 from weakref import ref
@@ -212,9 +212,9 @@ def _open(tree: Any, leaves: list[Any], peek: Peek | None) -> Structure:
         leaves += seen[0]
         return seen[1]
     cls = dict if isinstance(tree, dict) else tree.__class__
-    container = container_of(cls)
+    container = _MET.get(ref(cls)) or container_of(cls)  # most have been met, and are containers
     if container is None:
-        if type(tree) is cls and _is_of_module(cls):
+        if cls not in _LEAF_CLASSES and type(tree) is cls and _is_of_module(cls):
             _LEAF_CLASSES.add(cls)
         leaves.append(tree)
         return LEAF
@@ -280,6 +280,11 @@ def _is_of_module(cls: type) -> bool:
     """Whether a class is found in its module, by its name."""
     names = getattr(sys.modules.get(cls.__module__), "__dict__", {})
     return names.get(cls.__qualname__) is cls
+
+
+def quick_container_of(cls: type) -> Callable[[], Container | None]:
+    """What says how a class is taken apart, as far as it has been met since one was registered."""
+    return partial(_MET.get, ref(cls))
 
 
 def _found_for(cls: type) -> Container | None:
