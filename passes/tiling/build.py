@@ -49,7 +49,7 @@ def build_program(kernel: Kernel, schedule: Schedule) -> Begun:
     func, sizes = opening.func, opening.sizes
     steps = [*looped, *space.reduced]
     depths = dict.fromkeys(grid_axes, 0) | {axis: at for at, axis in enumerate(steps, 1)}
-    views = dict(zip(kernel.params, func.arguments, strict=True))
+    views = dict(zip(kernel.params, sizes.views, strict=True))
     emitter = Emitter(kernel, tiles, sizes, views, depths, len(looped))
     starts = dict(zip(grid_axes, opening.starts, strict=not kernel.across))
     parts = 1 if kernel.chunk is None else parts_of(kernel, schedule)

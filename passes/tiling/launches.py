@@ -8,6 +8,7 @@ Never: a change to the module that came in, unless it is given away.
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import takewhile
 
 from ...ir import step, tensor
@@ -25,9 +26,11 @@ from ..touched import owner_of
 from .contract import contraction_of, tile_contraction
 from .parts import Check, Choice, Part, Stage, Stages, Within
 from .schedule import Chooser
+from .sizes import Unnamed
 from .space import Refused
 from .stages import tile_kernel
 from .staging import is_at_least
+from .told import telling, told_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +93,16 @@ def _module(module: Module, found: Mapping[str, Stages], given: bool) -> Module:
 def _tiled(func: Func, choose: Chooser) -> Stages:
     """The stages of a kernel, by whoever writes such kernels."""
     op = contraction_of(func)
-    return tile_kernel(func, choose) if op is None else tile_contraction(func, op, choose)
+    make = tile_kernel if op is None else partial(_around, op)
+    try:
+        return make(func, choose)
+    except Unnamed:
+        return make(func, telling(choose))
+
+
+def _around(op: tensor.Contract, func: Func, choose: Chooser) -> Stages:
+    """The stages of a kernel that is made around a contraction."""
+    return tile_contraction(func, op, choose)
 
 
 def _shared(func: Func, choose: Chooser, alike: dict[Hashable, Stages]) -> Stages:
@@ -220,10 +232,7 @@ class _Resize:
 
 def _launch_all(builder: Builder, stages: Stages, arrays: list[AnyValue], resize: _Resize) -> None:
     """Launch stages on arrays, with rooms that live as long as that takes."""
-    rooms: list[AnyValue] = []
-    for type_ in stages.rooms:
-        shape = resize.shape(type_.shape)
-        rooms.append(builder.emit_all(step.Allocate, Array(shape, type_.dtype))[0])
+    rooms = [_allocate(builder, each, resize) for each in stages.rooms]
     for stage in stages.stages:
         if isinstance(stage, Choice):
             _choose(builder, stage, [*arrays, *rooms], resize)
@@ -234,8 +243,22 @@ def _launch_all(builder: Builder, stages: Stages, arrays: list[AnyValue], resize
             _launch_all(builder, stage.stages, inner, resize.also(stage.known))
             continue
         _launch_or_check(builder, stage, [*arrays, *rooms], resize)
-    for room in rooms:
-        builder.emit_all(step.Free, room)
+    _free(builder, rooms)
+
+
+def _told(builder: Builder, stage: Stage, resize: _Resize) -> list[AnyValue]:
+    """Empty arrays for the sizes that a stage has to be told."""
+    types = told_by(stage.func, len(stage.reads) + len(stage.writes))
+    return [_allocate(builder, each, resize) for each in types]
+
+
+def _allocate(builder: Builder, type_: Tensor, resize: _Resize) -> AnyValue:
+    return builder.emit_all(step.Allocate, Array(resize.shape(type_.shape), type_.dtype))[0]
+
+
+def _free(builder: Builder, arrays: Iterable[AnyValue]) -> None:
+    for each in arrays:
+        builder.emit_all(step.Free, each)
 
 
 def _launch_or_check(
@@ -246,10 +269,12 @@ def _launch_or_check(
         (flags,) = _views(builder, (stage.flags,), arrays, resize)
         builder.emit_all(step.Expect, flags, by=stage.by, problem=stage.problem)
         return
-    taken = _views(builder, stage.reads, arrays, resize)
+    told = _told(builder, stage, resize)
+    taken = [*told, *_views(builder, stage.reads, arrays, resize)]
     given = _views(builder, stage.writes, arrays, resize)
     grid = resize.shape(stage.grid)
     builder.emit_all(step.Launch, taken, given, kernel=stage.func.name, grid=grid)
+    _free(builder, told)
 
 
 def _choose(builder: Builder, choice: Choice, arrays: list[AnyValue], resize: _Resize) -> None:

@@ -23,6 +23,7 @@ from ..dead import sweep
 from .kernel import Param
 from .schedule import Schedule
 from .sizes import Names, Sizes
+from .told import TOLD, Told
 
 Resize = Callable[[Size], Size]
 """From a size of the tensor func to what the tile func calls it."""
@@ -72,15 +73,16 @@ def open_func(
 
 def open_grid(heading: Heading, params: Sequence[Param], grid: Grid, dense: bool = True) -> Opening:
     """A func that begins, on any grid. `dense`: elements of its arrays lie as close as may be."""
-    names = Names([param.shape for param in params])
+    func = Func(heading.name, location=heading.location)
+    told = Told(func) if TOLD in heading.schedule else None
+    names = Names([param.shape for param in params], told)
     settings = _settings(*heading.schedule.items())
-    attributes = {"grid": list(grid(names.of)), "tile": settings}
+    func.attributes = Frozen({"grid": grid(names.of), "tile": settings})
     types = [_view(tuple(map(names.of, each.shape)), each.dtype, dense) for each in params]
-    func = Func(heading.name, types, tuple(names.used), attributes, heading.location)
-    for argument, param in zip(func.arguments, params, strict=True):
-        argument.name = param.name
-    builder = Builder(func.body, location=heading.location)
-    sizes = Sizes(builder, list(params), list(func.arguments))
+    func.symbols = (*func.symbols, *names.used)
+    pairs = zip(types, params, strict=True)
+    views = [func.body.add_argument(type_, param.name) for type_, param in pairs]
+    sizes = Sizes(Builder(func.body, location=heading.location), list(params), views, told)
     return Opening(func, names, sizes, [], grid(lambda size: size), heading.schedule)
 
 

@@ -83,6 +83,7 @@ kernel of their own. Few results of `long` elements or more are made level by le
 `past_caches`: stores go to memory directly, where the facts of views allow it; `ahead`: loads are
 asked for so many bytes before they are needed. Only a target that knows sizes sets these. `below`:
 while the rows of a chunk pass a second time, those so far below are asked for: the next chunk.
+`told`: sizes that no array has which a func is handed, and that it needs, are those of empty ones.
 
 Of contractions, `m` and `n`: the block of the product that is kept in registers; `k`: a chunk of a
 panel; `kept`: rows of panels of the right operand that stay near while all of the left ones pass.

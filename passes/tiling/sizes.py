@@ -36,6 +36,7 @@ from ...ir.values import AnyValue
 from ..quotients import dividends
 from .kernel import Param
 from .space import Refused
+from .told import Told
 
 KINDS = {minimum: tile.BinaryKind.MINIMUM, maximum: tile.BinaryKind.MAXIMUM}
 
@@ -47,7 +48,8 @@ class Unnamed(Refused):
 class Names:
     """Which symbol, or size in symbols, stands for each size of the params."""
 
-    def __init__(self, shapes: Iterable[Shape]) -> None:
+    def __init__(self, shapes: Iterable[Shape], told: Told | None = None) -> None:
+        self.told = told
         sizes = dict.fromkeys(size for shape in shapes for size in shape if isinstance(size, Dim))
         self.bound = {size for size in sizes if isinstance(size, Symbol)}
         self.fresh: dict[Size, Symbol] = {}
@@ -66,7 +68,11 @@ class Names:
     def of(self, size: Size) -> Size:
         """The size in the symbols of the tile func."""
         if not self.knows(size):
-            raise Unnamed(f"no array has the size {size}")
+            if self.told is None:
+                raise Unnamed(f"no array has the size {size}")
+            for symbol in symbols(size):
+                if symbol not in self.bound:
+                    self.told.ask(symbol)
         return self.fresh.get(size, size)
 
 
@@ -125,6 +131,7 @@ class Sizes:
     builder: Builder
     params: list[Param]
     views: list[AnyValue]
+    told: Told | None = None
     known: dict[Size, AnyValue] = field(default_factory=lambda: {})
 
     def number(self, value: Any, dtype: DType = i64) -> AnyValue:
@@ -198,9 +205,7 @@ class Sizes:
     def _computed(self, size: Dim) -> AnyValue:
         if isinstance(size, Symbol):
             merged = self._multiple(size)
-            if merged is None:
-                raise Unnamed(f"no array has the size {size}")
-            return self._share(merged)
+            return self._asked(size) if merged is None else self._share(merged)
         beside = None if isinstance(size, Atom) or self._knows_terms(size) else self._beside(size)
         if beside is not None:
             return self._folded(tile.BinaryKind.ADD, [self.scalar(each) for each in beside])
@@ -216,6 +221,14 @@ class Sizes:
             ]
             return self._folded(tile.BinaryKind.ADD, quotients)
         return self._folded(KINDS[function], [self.scalar(part) for part in size.parts])
+
+    def _asked(self, symbol: Symbol) -> AnyValue:
+        """A size that no array has, of an empty one that is there for that."""
+        if self.told is None:
+            raise Unnamed(f"no array has the size {symbol}")
+        extent = self.builder.emit(tile.Extent, self.told.ask(symbol), axis=0)
+        extent.name = extent.name or str(symbol)
+        return extent
 
     def _product(self, by: int, atoms: Monomial) -> AnyValue:
         if prod(atoms) in self.known:

@@ -34,7 +34,7 @@ class Writer:
     def __init__(self, opening: Opening) -> None:
         self.func, self.grid, self.schedule = opening.func, opening.grid, opening.schedule
         self.names, self.sizes = opening.names, opening.sizes
-        self.views = list(self.func.arguments)
+        self.views = list(self.sizes.views)
         self.builders = [self.sizes.builder]
         self._rooms: dict[str, AnyValue] = {}
 

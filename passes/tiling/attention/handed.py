@@ -90,7 +90,7 @@ class Handed:
             return Program.grid_of(sizes, heads, rows, local)
 
         opening = open_grid(self.heading, params, grid)
-        self.views = dict(zip(pairs, opening.func.arguments, strict=True))
+        self.views = dict(zip(pairs, opening.sizes.views, strict=True))
         return Program(opening, sizes, heads, rows, columns)
 
     def changing(self, name: str, change: Change) -> Changing:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from brimstone.ir import step
+from brimstone.ir import parse, step
 from brimstone.ir.dims import Size, ceil_div, evaluate
 from brimstone.ir.func import Module
 from brimstone.ir.interpreter import interpret
@@ -157,3 +157,42 @@ def test_narrow_floats_are_summed_wide() -> None:
 def test_a_complex_one_stays() -> None:
     func = kernel(contract((), (), (1,), (0,)), "m k c64", "k n c64")
     assert tiled(func, SMALL).refused == {"k": "complex numbers"}
+
+
+PADDED = """
+func @k<n: 0..64, b: 0..64, m: 0..64>(%x: tensor<[b, m, 2*n], f32>, %told: tensor<[n, 0], bool>)
+    -> tensor<[b, m, m], f32> {
+  %y = tensor.pad %x {low = [0, 0, 2], high = [0, 0, 0], interior = [0, 0, 0], value = 0.0}
+    : tensor<[b, m, 2*n + 2], f32>
+  %z = tensor.contract %y, %y {left_batch = [0], right_batch = [0], left_contract = [2],
+    right_contract = [2], dtype = f32} : tensor<[b, m, m], f32>
+  return %z
+}
+"""
+SLICED = """
+func @k<n: 0..64, m: 0..64, b: 0..64>(
+    %x: tensor<[b, n], f32>, %w: tensor<[n + m, n + m, 7, 7], f32>, %told: tensor<[m, 0], bool>)
+    -> tensor<[b, n + m, 7, 7], f32> {
+  %y = tensor.pad %x {low = [0, 0], high = [0, m], interior = [0, 0], value = 0.0}
+    : tensor<[b, n + m], f32>
+  %z = tensor.contract %y, %w {left_batch = [], right_batch = [], left_contract = [1],
+    right_contract = [0], dtype = f32} : tensor<[b, n + m, 7, 7], f32>
+  return %z
+}
+"""
+
+
+@pytest.mark.parametrize("text", [PADDED, SLICED], ids=["both padded", "as wide as deep"])
+def test_kernels_are_told_sizes_that_no_array_has_which_they_read(text: str) -> None:
+    func = parse(text).main
+    made = tiled(func, SMALL)
+    assert not made.refused
+    told = [each.name for each in made.module if (each.arguments[0].name or "").startswith("of_")]
+    assert "k_alone" in told
+    for b, n, m in [(0, 3, 5), (1, 5, 8), (2, 9, 4), (9, 8, 7), (5, 0, 7), (7, 6, 0)]:
+        shapes = [(b, m, 2 * n)] if text is PADDED else [(b, n), (n + m, n + m, 7, 7)]
+        rng = np.random.default_rng(b)
+        arrays: list[Any] = [rng.integers(-4, 5, each).astype(np.float32) for each in shapes]
+        arrays.append(np.zeros((n if text is PADDED else m, 0), np.bool_))
+        before, after = runs(func, arrays, made.module)
+        assert difference(before, after) is None, (b, n, m)

@@ -62,12 +62,30 @@ func @k<n: 1..64, m: 2..64, size_0: 2..64 % 2>(
   return %y
 }
 """
+TOLD = """
+func @k<n: 0..64, m: 0..64>(%x: tensor<[2, 2, 5], f32>, %kernel: tensor<[3, 2, 3], f32>,
+    %low: tensor<[n, 0], bool>, %high: tensor<[m, 0], bool>) -> tensor<[2, 3, n + m + 7], f32> {
+  %y = tensor.convolve %x, %kernel {strides = [1], low = [n], high = [m], input_dilation = [2],
+    kernel_dilation = [1], groups = 1, dtype = f32} : tensor<[2, 3, n + m + 7], f32>
+  return %y
+}
+"""
 
 
 @pytest.mark.parametrize(
     ("text", "shapes"),
-    [(NAMED, [(2, 1, 9), (3, 1, 2)]), (GROUPED, [(2, 6, 15), (10, 3, 2)])],
-    ids=["a size with the name of another", "groups of any number of channels"],
+    [
+        (NAMED, [(2, 1, 9), (3, 1, 2)]),
+        (GROUPED, [(2, 6, 15), (10, 3, 2)]),
+        (TOLD, [(2, 2, 5), (3, 2, 3), (1, 0), (0, 0)]),
+        (TOLD, [(2, 2, 5), (3, 2, 3), (4, 0), (9, 0)]),
+    ],
+    ids=[
+        "a size with the name of another",
+        "groups of any number of channels",
+        "borders of a width that no array has",
+        "wide borders",
+    ],
 )
 def test_open_sizes(text: str, shapes: list[tuple[int, ...]]) -> None:
     func = parse(text).main
@@ -77,7 +95,10 @@ def test_open_sizes(text: str, shapes: list[tuple[int, ...]]) -> None:
         names = [symbol.name for symbol in stage.symbols]
         assert len({*names}) == len(names)
     rng = np.random.default_rng(3)
-    arrays = [rng.integers(-4, 5, shape).astype(np.float32) for shape in shapes]
+    arrays = [
+        rng.integers(-4, 5, shape).astype(value.dtype.storage)
+        for shape, value in zip(shapes, func.arguments, strict=True)
+    ]
     before, after = runs(func, arrays, made.module)
     assert difference(before, after) is None
 

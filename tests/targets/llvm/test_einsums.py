@@ -87,3 +87,16 @@ def test_transforms_of_any_length(length: int) -> None:
         found = transform(bs.asarray(line)).numpy()
     expected = np.fft.rfft(line.astype(np.float64))
     assert np.abs(found - expected).max() <= 3e-6 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("shape", [(2, 5, 7), (1, 3, 4), (3, 20, 300)])
+def test_a_product_of_what_is_padded_whose_single_size_no_array_has(shape: tuple[int, ...]) -> None:
+    @bs.jit
+    def function(x: bs.Tensor) -> bs.Tensor:
+        joined = bs.pad(bs.concat([x, -x], axis=2), [(0, 0), (0, 0), (2, 0)])
+        return joined @ joined.swapaxes(1, 2)
+
+    x = np.random.default_rng(0).integers(-4, 5, shape).astype(np.float32)
+    with bs.device("cpu"):
+        assert "interpreted" not in {each.does for each in function.explain(x).kernels}
+        np.testing.assert_array_equal(function(x).numpy(), 2 * x @ x.swapaxes(1, 2))
