@@ -12,7 +12,7 @@ from ...ir.tensor.arg_reduce import ArgReduction
 from .clusters import Cluster, Clusters
 from .cost import MOST_ARRAYS, MOST_OPS
 from .graph import Kind
-from .legal import order_of
+from .legal import is_crossed, order_of
 from .refuse import Refuse
 
 
@@ -39,7 +39,8 @@ def _join(clusters: Clusters, sums: Cluster) -> None:
         writes = clusters.written_by(rows, sums)
         reads = {*rows.reads, *sums.reads}.difference(rows.writes)
         large = len(writes) + len(reads) > MOST_ARRAYS
-        if large or rows.ops + sums.ops > MOST_OPS or rows.writes.keys().isdisjoint(writes):
+        kept = any(each in writes and not is_crossed(rows, each) for each in rows.writes)
+        if large or rows.ops + sums.ops > MOST_OPS or not kept:
             continue
         reduced, crossed = rows.reduced, sums.reduced
         made = clusters.join(rows, sums, writes)

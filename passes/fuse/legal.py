@@ -94,7 +94,7 @@ def arranged(
 
 def order_of(cluster: Cluster) -> Group:
     """The order in which a kernel runs along its axes: as it writes or else as it reduces."""
-    writes = [each for each in cluster.writes if not _is_crossed(cluster, each)]
+    writes = [each for each in cluster.writes if not is_crossed(cluster, each)]
     order = arranged(cluster.space, cluster.reduced, writes)
     assert order is not None
     assert not isinstance(order, Refuse)
@@ -106,7 +106,7 @@ def order_of(cluster: Cluster) -> Group:
     return over if same_rows else order + cluster.reduced
 
 
-def _is_crossed(cluster: Cluster, source: Source) -> bool:
+def is_crossed(cluster: Cluster, source: Source) -> bool:
     """Whether a result is reduced across the rows along which the kernel reduces all else."""
     node = source.node
     return bool(cluster.crossed) and node is not None and {*node.reduced} == {*cluster.crossed}

@@ -238,3 +238,24 @@ def test_a_batch_of_one_vector_has_no_variance() -> None:
             return nn.BatchNorm1d(4)(bs.zeros((1, 4)))
 
     check(Mistake(call, bs.ShapeError, "normalises over one element"))
+
+
+def test_gradients_of_the_weights_of_one_norm_behind_another() -> None:
+    """The kernel that passes rows has no result but sums across them: one of these stays apart."""
+    x = RNG.normal(size=(3, 8)).astype(np.float32)
+    weights = [RNG.normal(size=shape).astype(np.float32) for shape in [(8,), (8,), (8, 4)]]
+
+    def unit(x: Any, weight: Any) -> Any:
+        return x / bs.sqrt((x * x).sum(axis=1, keepdims=True)) * weight
+
+    def loss(first: Any, second: Any, last: Any) -> Any:
+        return ((unit(unit(bs.asarray(x), first), second) @ last) ** 2).sum()
+
+    gradients = bs.grad(loss, argnums=(0, 1, 2))
+    found: list[list[np.ndarray]] = []
+    for device in ("cpu", "reference"):
+        with bs.device(device):
+            made = bs.jit(gradients)(*map(bs.asarray, weights))
+            found.append([each.numpy() for each in made])
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
