@@ -6,7 +6,6 @@ interpreter.
 """
 
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,19 +30,16 @@ Actions = list[tuple[Action, Op]]
 
 def run(actions: Actions, memory: Memory) -> None:
     """Do all; an error names the op that it comes from."""
-    op = None
-    try:
-        for act, op in actions:
-            does = partial(_noted, act, op) if NOTES.wanted else act
-            does(memory)
-    except (Unmet, ValueError, IndexError, OverflowError, ArithmeticError) as problem:
-        assert op is not None
-        raise ExecutionError(f"{op.name}: {problem}", op.location) from problem
+    for act, op in actions:
+        try:
+            act(memory)
+        except (Unmet, ValueError, IndexError, OverflowError, ArithmeticError) as problem:
+            raise ExecutionError(f"{op.name}: {problem}", op.location) from problem
 
 
-def _noted(act: Action, op: Op, memory: Memory) -> None:
-    """Do something, for a profile."""
-    with NOTES.about(op.name, str(op.location)):
+def noted(act: Action, op: Op, memory: Memory) -> None:
+    """Do what Python does itself, and tell profiles of it."""
+    with NOTES.about(op.name, str(op.location) if NOTES.wanted else ""):
         act(memory)
 
 

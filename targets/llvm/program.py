@@ -29,7 +29,7 @@ from ..script import Arrays, Call, Dealer, Form, Host, Pattern, Plan
 from ..sizes import Numbers
 from ..tape import Tape, plain
 from ..target import dealt
-from .actions import PREPARE, Action, Actions, Memory, run
+from .actions import PREPARE, Action, Actions, Memory, noted, run
 from .ahead import ahead
 from .code import Changed, Code, Foreseen
 from .flow import Flows
@@ -364,7 +364,7 @@ class Preparation:
         prepare = PREPARE.get(op.__class__)
         if prepare is None:
             raise Unmet(f"the CPU has no {op.name}")
-        return prepare(self, op)
+        return partial(noted, prepare(self, op), op)
 
     def _is_shape(self, op: step.View) -> bool:
         """Whether it shows the same memory, from its begin on."""

@@ -77,6 +77,20 @@ def test_rounds_of_loops_and_compilation_are_in_it() -> None:
     assert "prepare a step" in counts
 
 
+def test_what_the_core_does_between_is_not_said_to_be_done_by_python() -> None:
+    def function(x: Any) -> Any:
+        doubled = x[1:] * 2
+        return bs.host_call(lambda y: y + 1, doubled, doubled) * 3
+
+    step, x = bs.jit(function), bs.ones((5,))
+    bs.sync(step(x))
+    with bs.profile() as profile:
+        bs.sync(step(x))
+    rows = profile.rows()
+    assert [row.name for row in rows if row.kind == "host"] == ["step.host"]
+    assert len([row for row in rows if row.kind == "kernel"]) == 2
+
+
 def test_nothing_is_noted_otherwise() -> None:
     bs.sync(bs.ones((10,)) + 1)
     with bs.profile() as profile:
