@@ -7,10 +7,12 @@ Never: a size itself; two sizes that happen to be equal are related only where a
 its own shape rule.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from math import prod
 
 from ...ir import tensor
 from ...ir.attributes import Shape
+from ...ir.dims import Dim, Size
 from ...ir.func import Return, Yield
 from ...ir.tensor.arg_reduce import ArgReduction
 from ...ir.tensor.elementwise import Elementwise
@@ -39,6 +41,8 @@ Shaping = tensor.Iota | tensor.Reshape | tensor.Broadcast | tensor.RandomBits
 
 LARGEST_WINDOW = 16
 """Sizes and borders of a convolution's windows up to this are facts."""
+MOST_PHASES = 8
+"""With up to so many phases, each place between dilated elements has kernels of its own."""
 MOST_IN_TURN = 8
 """Up to so many elements in turn have tiles as short as they are."""
 
@@ -156,13 +160,28 @@ def contract(op: tensor.Contract, recording: Recording) -> None:
 def convolve(op: tensor.Convolve, recording: Recording) -> None:
     """Channels fit; windows stay, and the sizes of images follow from each other."""
     classes, x, kernel = recording.classes, recording.parts[op.x], recording.parts[op.kernel]
-    for window in kernel[2:]:
-        if classes.value(window) <= LARGEST_WINDOW:
+    steps = op.input_dilation
+    for window, low, high, by in zip(kernel[2:], op.low, op.high, steps, strict=True):
+        if classes.value(window) <= max(LARGEST_WINDOW, _margin(low, high, by)):
             classes.fix(window)
-    recording.settings[op] = (_border(recording, op.low), _border(recording, op.high))
+    recording.settings[op] = tuple(_border(recording, each, steps) for each in (op.low, op.high))
     classes.unite(x[1], multiplied(classes, (op.groups, kernel[1])))
     share(classes, kernel[0], op.groups)
     recording.derive(op)
+    _keep_unlike(op, recording)
+
+
+def _keep_unlike(op: tensor.Convolve, recording: Recording) -> None:
+    """Where x is dilated so much that each phase cannot have a kernel of its own, sizes that do not
+    tell how many places each has stay numbers."""
+    classes, steps = recording.classes, op.input_dilation
+    if prod(steps) <= MOST_PHASES:
+        return
+    for parts in (recording.parts[op.kernel], recording.parts[op.result]):
+        for part, by in zip(parts[2:], steps, strict=True):
+            size = classes.dim(part)
+            if isinstance(size, Dim) and size.multiple % by:
+                classes.keep([part], "phases of a dilated x are to be as long as each other")
 
 
 def sort(op: tensor.Sort, recording: Recording) -> None:
@@ -228,11 +247,19 @@ def _without(parts: Parts, axes: Collection[int]) -> Parts:
     return tuple([part for axis, part in enumerate(parts) if axis not in axes])
 
 
-def _border(recording: Recording, sizes: Shape) -> Parts:
-    """Padding of a convolution, which is a fact as long as it is small."""
+def _margin(low: Size, high: Size, apart: int) -> int:
+    """How large a window fits between the borders of a dilated x, as a kernel's does, and no image
+    in its place: it is a fact, too, since it says which weights a place of the result meets."""
+    return low + high if apart > 1 and isinstance(low, int) and isinstance(high, int) else 0
+
+
+def _border(recording: Recording, sizes: Shape, apart: Sequence[int]) -> Parts:
+    """Padding of a convolution, which is a fact as long as it is small, or where x is dilated: it
+    says which places meet elements of x, and which meet the zeros between them."""
     start = recording.classes.start
-    small = [isinstance(size, int) and size <= LARGEST_WINDOW for size in sizes]
-    return tuple([size if fact else start(size) for size, fact in zip(sizes, small, strict=True)])
+    axes = zip(sizes, apart, strict=True)
+    facts = [by > 1 or (isinstance(size, int) and size <= LARGEST_WINDOW) for size, by in axes]
+    return tuple([size if fact else start(size) for size, fact in zip(sizes, facts, strict=True)])
 
 
 RELATIONS: Mapping[type[BareOp], Relation] = {

@@ -178,8 +178,11 @@ def taken(function: Any, *shapes: tuple[int, ...]) -> Mapping[str, str]:
         (bs.convolve, (2, 4, 9, 8), (6, 2, 3, 2), {"stride": 2, "groups": 2}),
         (bs.convolve, (2, 4, 9, 8), (8, 1, 3, 3), {"stride": 2, "groups": 4, "padding": 1}),
         (bs.convolve_transposed, (2, 4, 9), (4, 6, 3), {"stride": 2, "dilation": 2}),
+        (bs.convolve, (2, 4, 99), (6, 4, 41), {"padding": 20}),
+        (bs.convolve, (2, 4, 99), (6, 2, 5), {"padding": 40, "dilation": 20, "groups": 2}),
+        (bs.convolve, (2, 4, 200), (6, 4, 40), {"stride": 20}),
     ],
-    ids=["groups", "depthwise", "transposed"],
+    ids=["groups", "depthwise", "transposed", "wide borders", "wide dilation", "wide strides"],
 )
 def test_all_kernels_have_a_form_of_tiles(
     function: Any, x: tuple[int, ...], weight: tuple[int, ...], options: Any
@@ -202,6 +205,37 @@ def test_the_largest_stride_has_a_derivative() -> None:
     x, weight = bs.ones((1, 1, 5)), bs.ones((1, 1, 2))
     found = bs.grad(lambda x: bs.convolve(x, weight, stride=2**31 - 1).sum())(x)
     assert found.numpy().tolist() == [[[1, 1, 0, 0, 0]]]
+
+
+@pytest.mark.parametrize(
+    ("function", "x", "weight", "stride"),
+    [
+        (bs.convolve, (2, 3, 32, 32), (4, 3, 8, 8), 8),
+        (bs.convolve_transposed, (2, 3, 4, 4), (3, 4, 8, 8), 8),
+        (bs.convolve_transposed, (2, 3, 4), (3, 4, 320), 160),
+        (bs.convolve, (2, 3, 1015), (4, 3, 100), 40),
+    ],
+    ids=["patches", "transposed", "one axis", "no multiple"],
+)
+def test_a_large_stride_takes_a_few_kernels(
+    function: Any, x: tuple[int, ...], weight: tuple[int, ...], stride: int
+) -> None:
+    """Not one for each place that it passes over."""
+
+    def squares(x: Any, weight: Any) -> bs.Tensor:
+        return (function(x, weight, stride=stride) ** 2).sum()
+
+    lowered = bs.jit(bs.grad(squares, (0, 1))).lower(bs.ones(x), bs.ones(weight))
+    module = Module([generalise(lowered.ir.main).func])
+    made = tile(fuse(module.main).module, chooser(AVX2))
+    assert not made.refused
+    assert len([*made.module]) < 40
+
+
+def test_a_stride_beyond_the_image_is_compiled() -> None:
+    x, weight = bs.ones((1, 1, 5)), bs.ones((1, 1, 2))
+    gradient = bs.grad(lambda x: (bs.convolve(x, weight, stride=2**31 - 1) ** 2).sum())
+    assert bs.jit(gradient)(x).numpy().tolist() == [[[4, 4, 0, 0, 0]]]
 
 
 X, W = bs.ones((2, 4, 5, 5)), bs.ones((6, 4, 3, 3))

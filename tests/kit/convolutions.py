@@ -57,7 +57,40 @@ KINDS: dict[str, tuple[Callable[..., Any], str, str]] = {
         "n 2 m k f32",
         "3 2 3 2 f32",
     ),
+    "far apart": (
+        convolve(input_dilation=(3, 4), low=(2, 5), high=(4, 3)),
+        "n 2 m k f32",
+        "4 2 5 4 f32",
+    ),
+    "far apart, fixed": (convolve(input_dilation=4, low=3, high=3), "2 2 4 5 f32", "3 2 4 4 f32"),
+    "far apart, points": (convolve(input_dilation=(3, 4), high=3), "n 2 m k f32", "4 2 1 1 f32"),
+    "far apart, by strides": (
+        convolve(strides=2, input_dilation=9, kernel_dilation=2, low=4, high=9),
+        "n 2 m 3 f32",
+        "3 2 3 4 f32",
+    ),
+    "far apart, groups": (
+        convolve(1, groups=2, input_dilation=10, low=9, high=9),
+        "n 4 m f32",
+        "6 2 20 f32",
+    ),
+    "far apart, few channels": (
+        convolve(input_dilation=(3, 4), low=(2, 3), high=(2, 3)),
+        "n 2 m k f32",
+        "2 2 3 4 f32",
+    ),
+    "far apart, deep": (
+        convolve(input_dilation=(3, 4), low=(2, 3), high=0),
+        "2 3 2 3 f32",
+        "4 3 4 10 f32",
+    ),
+    "far apart, deep, depthwise": (
+        convolve(groups=2, input_dilation=(3, 4), low=(2, 3), high=0),
+        "2 4 2 3 f32",
+        "4 2 4 10 f32",
+    ),
     "groups": (convolve(groups=2, low=1, high=1), "n 4 m k f32", "6 2 3 3 f32"),
+    "few channels, far apart": (convolve(strides=4, low=2), "n 2 m k f32", "2 2 5 5 f32"),
     "few channels": (convolve(high=1), "n 3 m k f32", "2 3 2 3 f32"),
     "depthwise": (convolve(groups=3, low=1, high=1), "n 3 m k f32", "3 1 3 3 f32"),
     "depthwise, doubled": (convolve(groups=2, strides=2), "n 2 m k f32", "4 1 2 2 f32"),
@@ -70,6 +103,7 @@ KINDS: dict[str, tuple[Callable[..., Any], str, str]] = {
     "deep, apart": (convolve(kernel_dilation=2, low=1, high=1), "3 n m k f32", "4 n m k f32"),
     "deep, f16": (convolve(low=(0, 1), high=(2, 1)), "5 2 n m f16", "3 2 n m f16"),
     "deep, depthwise": (convolve(groups=2, low=1, high=1), "3 4 m k f32", "2 2 m k f32"),
+    "deep, far apart": (convolve(kernel_dilation=4, low=1, high=3), "3 n 18 23 f32", "4 n 4 5 f32"),
     "deep, fixed": (
         convolve(strides=2, kernel_dilation=2, input_dilation=(1, 2), low=2, high=2),
         "3 2 9 6 f32",

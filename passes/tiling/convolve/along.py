@@ -42,7 +42,9 @@ class _Along(OneChannel):
                 weighed = writer.multiply(self._weight(number, element), value)
                 return [writer.add(so_far, weighed)]
 
-            few, axes = are_few(geometry), geometry.axes
+            axes = geometry.axes
+            stride = axes[-1].stride
+            few = are_few(geometry, stride if reader.is_long(stride) else 1)
             return each_element(writer, axes, number, more, [sums], unrolled=few)[0]
 
         self.store(self.summed(add), at)

@@ -17,8 +17,8 @@ from ..late import Made
 from ..opening import Heading, Resize, open_grid
 from ..schedule import Schedule
 from ..writer import Writer
-from .geometry import Geometry
-from .lines import each_line
+from .geometry import Geometry, told_apart
+from .lines import each_line, turn_of, turns_of_grid
 from .reading import Reader
 from .storing import all_pixels, store_pixels
 from .summing import added
@@ -30,12 +30,17 @@ def blocks_func(heading: Heading, geometry: Geometry, weights: Panels) -> Made:
 
     def grid(local: Resize) -> Shape:
         pixels = prod([local(size) for size in (*geometry.lines, geometry.width)])
-        return (ceil_div(pixels, _pixels(geometry, heading.schedule, local)), geometry.groups)
+        return (
+            ceil_div(pixels, _pixels(geometry, heading.schedule, local)),
+            geometry.groups,
+            *turns_of_grid(geometry),
+        )
 
     params = [
         Param(0, geometry.x_shape, geometry.dtype, "x"),
         Param(1, weights.shape, weights.wide, "weights"),
         *kernel_for_sizes(geometry),
+        *told_apart(geometry),
         Param(0, geometry.result_shape, geometry.result, "result", written=True),
     ]
     writer = Writer(open_grid(heading, params, grid))
@@ -66,6 +71,10 @@ class _Program:
         self.block, self.vector = schedule["n"], schedule["vector"]
         self.source, self.panels, *_, self.result = writer.views
         self.group = writer.program(1)
+        self.matrix, self.turn = self.group, turn_of(writer, geometry, 2)
+        if geometry.turns > 1:
+            before = writer.multiply(writer.program(2), geometry.groups)
+            self.matrix = writer.add(before, self.group)
         size = _pixels(geometry, schedule, writer.names.of)
         summed = prod([writer.names.of(each) for each in geometry.taken_shape[1:]])
         self.room = writer.scratch(geometry.wide, 1, summed, size + self.block)
@@ -90,7 +99,7 @@ class _Program:
 
         def lines(top: AnyValue) -> None:
             line = writer.divide(top, self.weights.lines)
-            weights = panel(writer, self.weights, self.panels, [self.group, line], chunks)
+            weights = panel(writer, self.weights, self.panels, [self.matrix, line], chunks)
 
             def row(at: AnyValue) -> None:
                 columns = [writer.size(1), rows, writer.size(self.block)]
@@ -98,7 +107,8 @@ class _Program:
                 nothing_yet = writer.zeros(self.geometry.wide, 1, self.weights.lines, self.block)
                 sums = added(writer, self.weights, (weights, beside), nothing_yet)
                 begin = writer.add(self.begin, at)
-                store_pixels(writer, self.geometry, self.result, sums, [self.group, top, begin])
+                place = [self.group, top, begin]
+                store_pixels(writer, self.geometry, self.result, sums, place, self.turn)
 
             writer.loop("n", (zero, length, self.block), row)
 

@@ -20,10 +20,11 @@ Use = Round
 of its window, and what is carried; gives what is carried on."""
 
 
-def are_few(geometry: Geometry) -> bool:
-    """Whether it is known that a window has few elements."""
+def are_few(geometry: Geometry, each: int) -> bool:
+    """Whether it is known that a window has few elements, where one counts for so many."""
     windows = [axis.window.count for axis in geometry.axes]
-    return prod(window if isinstance(window, int) else FEW + 1 for window in windows) <= FEW
+    count = prod(window if isinstance(window, int) else FEW + 1 for window in windows)
+    return each * count <= FEW
 
 
 def each_element(

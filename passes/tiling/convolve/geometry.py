@@ -14,23 +14,29 @@ from ....ir.attributes import Shape
 from ....ir.dims import Size, ceil_div
 from ....ir.dtypes import DType
 from ....ir.tensor.contract import wider
+from ...witness import witness
+from ..kernel import Param
+from ..sizes import untold
 
 
 @dataclass(frozen=True, slots=True)
 class Every:
-    """`count` places of an axis that has `size`: the first one, and every `step`-th from there."""
+    """`count` places of an axis that has `size`: the first one, and every `step`-th from there;
+    with each turn of the axis, the first one stands `shift` further."""
 
     size: Size
     count: Size
     first: int = 0
     step: int = 1
+    shift: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
     """An axis of space: the element of x for a place of the result and an element of the window
     stands at (place * stride + element * dilation - low) / between, if that is a whole number.
-    Places and elements are counted among those that `places` and `window` take."""
+    Places and elements are counted among those that `places` and `window` take; there are `turns`
+    of these, which meet elements of x in the same way."""
 
     size: Size
     window: Every
@@ -39,6 +45,7 @@ class Axis:
     dilation: int = 1
     between: int = 1
     low: Size = 0
+    turns: int = 1
 
     @property
     def plain(self) -> bool:
@@ -92,6 +99,11 @@ class Geometry:
         return (self.channels, self.inputs, *windows)
 
     @property
+    def turns(self) -> int:
+        """How many turns there are along all axes."""
+        return prod(axis.turns for axis in self.axes)
+
+    @property
     def lines(self) -> Shape:
         """How many images there are, and places along all axes but the last."""
         return (self.images, *(axis.places.count for axis in self.axes[:-1]))
@@ -100,6 +112,13 @@ class Geometry:
     def width(self) -> Size:
         """How many places there are along the last axis."""
         return self.axes[-1].places.count
+
+
+def told_apart(geometry: Geometry) -> list[Param]:
+    """Empty arrays that tell borders, where neither x nor the result does."""
+    borders = [axis.low for axis in geometry.axes]
+    symbols = untold(borders, [geometry.x_shape, geometry.result_shape])
+    return [Param(0, each.shape, each.dtype) for each in map(witness, symbols)]
 
 
 def geometry_of(op: tensor.Convolve, named: Callable[[Size], Size]) -> Geometry:

@@ -7,6 +7,8 @@ Never: a channel.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from ....ir.attributes import Shape
+from ....ir.dims import Size
 from ....ir.values import AnyValue
 from ..writer import Writer
 from .geometry import Every, Geometry
@@ -45,18 +47,41 @@ def each_line(
 
 def place_of(writer: Writer, geometry: Geometry, number: AnyValue) -> list[AnyValue]:
     """Of a line of this number the image, and the place along each axis but the last."""
+    return _along(writer, geometry.lines, number)
+
+
+def turns_of_grid(geometry: Geometry) -> Shape:
+    """The last axis of a grid, if there are several turns."""
+    return (geometry.turns,) if geometry.turns > 1 else ()
+
+
+def turn_of(writer: Writer, geometry: Geometry, axis: int) -> list[AnyValue]:
+    """The turn of a program along each axis of space, by its number, which this axis of the grid
+    counts; nothing where there is but one."""
+    if geometry.turns == 1:
+        return []
+    return _along(writer, [each.turns for each in geometry.axes], writer.program(axis))
+
+
+def located(
+    writer: Writer, taken: Sequence[Every], numbers: Sequence[AnyValue], turn: Sequence[AnyValue]
+) -> list[AnyValue]:
+    """Where along each axis the place stands that has this number among those that a turn takes."""
     found: list[AnyValue] = []
-    for count in reversed(geometry.lines[1:]):
+    for axis, (every, number) in enumerate(zip(taken, numbers, strict=True)):
+        place = writer.add(writer.multiply(number, every.step), every.first)
+        if every.shift:
+            place = writer.add(place, writer.multiply(turn[axis], every.shift))
+        found.append(place)
+    return found
+
+
+def _along(writer: Writer, counts: Sequence[Size], number: AnyValue) -> list[AnyValue]:
+    """Of a place of this number among those of all axes the place along each."""
+    found: list[AnyValue] = []
+    for count in reversed(counts[1:]):
         size = writer.size(count)
         whole = writer.divide(number, size)
         found.insert(0, writer.subtract(number, writer.multiply(whole, size)))
         number = whole
     return [number, *found]
-
-
-def located(writer: Writer, taken: Sequence[Every], numbers: Sequence[AnyValue]) -> list[AnyValue]:
-    """Where along each axis the place stands that has this number among those that are taken."""
-    return [
-        writer.add(writer.multiply(number, every.step), every.first)
-        for every, number in zip(taken, numbers, strict=True)
-    ]

@@ -14,8 +14,8 @@ from ....ir.values import AnyValue
 from ..kernel import Param
 from ..opening import Heading, Resize, open_grid
 from ..writer import Writer
-from .geometry import Geometry
-from .lines import located, place_of
+from .geometry import Geometry, told_apart
+from .lines import located, place_of, turn_of, turns_of_grid
 from .reading import Reader
 
 
@@ -25,7 +25,7 @@ class OneChannel:
     def __init__(self, heading: Heading, geometry: Geometry) -> None:
         self.writer = writer = _writer(heading, geometry)
         self.geometry, self.vector = geometry, heading.schedule["vector"]
-        source, self.weights, self.result = writer.views
+        source, self.weights, *_, self.result = writer.views
         self.reader = Reader(writer, geometry, source, self.vector)
         channels = writer.size(geometry.result_shape[1])
         self.image = writer.divide(writer.program(0), channels)
@@ -33,6 +33,7 @@ class OneChannel:
         self.channel = writer.subtract(writer.program(0), before)
         self.group = writer.divide(self.channel, geometry.outputs)
         _, *self.places = place_of(writer, geometry, writer.program(1))
+        self.turn = turn_of(writer, geometry, 2)
 
     def summed(self, add: Callable[[AnyValue, AnyValue, AnyValue], AnyValue]) -> AnyValue:
         """What `add` makes of zeros, with each input channel's number and its image in turn."""
@@ -56,7 +57,7 @@ class OneChannel:
         windows = [axis.window for axis in axes]
         shown = range(len(element), len(axes))
         where = [*element, *[writer.size(0) for _ in shown]]
-        places = located(writer, windows, where)
+        places = located(writer, windows, where, self.turn)
         return writer.emit(
             tile.View,
             self.weights,
@@ -72,7 +73,7 @@ class OneChannel:
         sums = writer.cast(sums, geometry.result)
         taking = [axis.places for axis in geometry.axes]
         places = [*self.places, writer.size(0)]
-        begin = located(writer, taking, places)
+        begin = located(writer, taking, places, self.turn)
         offsets, axes = [self.image, self.channel, *begin], (len(taking) + 1,)
         width, steps = [writer.size(geometry.width)], (taking[-1].step,)
         line = writer.emit(tile.View, self.result, offsets, width, axes=axes, steps=steps)
@@ -84,11 +85,13 @@ def _writer(heading: Heading, geometry: Geometry) -> Writer:
 
     def grid(local: Resize) -> Shape:
         images, *lines = [local(size) for size in geometry.lines]
-        return (images * local(geometry.result_shape[1]), prod(lines))
+        channels = local(geometry.result_shape[1])
+        return (images * channels, prod(lines), *turns_of_grid(geometry))
 
     params = [
         Param(0, geometry.x_shape, geometry.dtype, "x"),
         Param(1, geometry.kernel_shape, geometry.dtype, "kernel"),
+        *told_apart(geometry),
         Param(0, geometry.result_shape, geometry.result, "result", written=True),
     ]
     return Writer(open_grid(heading, params, grid))

@@ -5,17 +5,26 @@ geometry of its own, in which x is not dilated. No zero between elements is mult
 Never: a border that is not known; where it is open, x stays dilated.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
-from math import gcd
+from math import gcd, prod
 
-from ....ir.dims import Size, ceil_div, maximum
+from ....ir.dims import Size, ceil_div, interval, maximum
 from .geometry import Axis, Every, Geometry
+
+MANY = 8
+"""Of more phases than this, those that are alike are turns of one geometry: their kernels would
+differ in nothing but where they begin."""
+MOST = 1_024
+"""So many phases of an axis are looked at; of one with more, x stays dilated."""
 
 
 def phases(geometry: Geometry) -> list[Geometry]:
     """The geometries that together make the result."""
     split = [_phases(axis) for axis in geometry.axes]
+    if prod(map(len, split)) > MANY:
+        split = [_runs(axes) for axes in split]
     return [replace(geometry, axes=axes) for axes in product(*split)]
 
 
@@ -24,7 +33,10 @@ def _phases(axis: Axis) -> list[Axis]:
     if axis.between == 1 or not isinstance(axis.low, int):
         return [axis]
     period = axis.between // gcd(axis.stride, axis.between)
-    return [_phase(axis, axis.low, first, period) for first in range(period)]
+    count = min(period, max(interval(axis.places.size)[1], 1))
+    if count > MOST:
+        return [axis]
+    return [_phase(axis, axis.low, first, period) for first in range(count)]
 
 
 def _phase(axis: Axis, low: int, first: int, period: int) -> Axis:
@@ -47,6 +59,32 @@ def _phase(axis: Axis, low: int, first: int, period: int) -> Axis:
         step * dilation // between,
         low=-((begin + element * dilation) // between),
     )
+
+
+def _runs(axes: Sequence[Axis]) -> list[Axis]:
+    """The same places with fewer axes, each of which has as many turns as it can."""
+    runs: list[Axis] = []
+    for axis in axes:
+        longer = _longer(runs[-1], axis) if runs else None
+        if longer is None:
+            runs.append(axis)
+        else:
+            runs[-1] = longer
+    return runs
+
+
+def _longer(run: Axis, axis: Axis) -> Axis | None:
+    """An axis with one more turn, if the other one is that."""
+    pairs = (run.places, axis.places), (run.window, axis.window)
+    if run.turns == 1:
+        places, window = [replace(one, shift=two.first - one.first) for one, two in pairs]
+        run = replace(run, places=places, window=window)
+    places, window = [
+        replace(each, first=each.first + run.turns * each.shift, shift=0)
+        for each in (run.places, run.window)
+    ]
+    following = replace(run, places=places, window=window, turns=1)
+    return replace(run, turns=run.turns + 1) if following == axis else None
 
 
 def _count(size: Size, first: int, step: int) -> Size:

@@ -18,6 +18,7 @@ from math import prod
 from ....ir import tensor
 from ....ir.dims import MAX_SIZE, Dim, Size, Symbol, interval
 from ....ir.func import Func
+from ....ir.types import Tensor
 from ..contract.matrix import Matrix, Role
 from ..contract.packing import Panels, packing_func
 from ..late import Made
@@ -28,9 +29,9 @@ from ..staging import Staging, by_size
 from .along import along_func
 from .blocks import blocks_func, kernel_for_sizes
 from .deep import deep_func
-from .geometry import Geometry, geometry_of, summed
-from .phases import phases
-from .taking import taking_func
+from .geometry import Geometry, geometry_of, summed, told_apart
+from .phases import MANY, phases
+from .taking import room_shape, taking_func
 from .turned import turned_func
 
 X, KERNEL, RESULT = range(3)
@@ -45,7 +46,7 @@ LARGE = 4
 
 def tile_convolution(func: Func, op: tensor.Convolve, choose: Chooser) -> Stages:
     """A convolution on the tile floor."""
-    names = _Names({symbol.name for symbol in func.symbols})
+    names = _Names({symbol.name for symbol in func.symbols}, prod(op.input_dilation) > MANY)
     geometry = geometry_of(op, names.named)
     schedule = choose(KernelShape("convolve", geometry.dtype, geometry.wide))
     made = _branches(func, geometry, schedule)
@@ -54,9 +55,11 @@ def tile_convolution(func: Func, op: tensor.Convolve, choose: Chooser) -> Stages
 
 @dataclass(slots=True)
 class _Names:
-    """Symbols for sizes that are none, so that other sizes may follow from them."""
+    """Symbols for sizes that are none, so that other sizes may follow from them; `multiples`: it
+    counts what they are multiples of, since then phases are alike."""
 
     taken: set[str]
+    multiples: bool
     known: dict[Symbol, Size] = field(default_factory=lambda: {})
 
     def named(self, size: Size) -> Size:
@@ -67,10 +70,11 @@ class _Names:
             if known is size:
                 return symbol
         low, high = interval(size)
+        multiple = max(size.multiple, 1) if self.multiples else 1
         name = f"size_{len(self.known)}"
         while name in self.taken:
             name += "_"
-        symbol = Symbol(name, max(low, 0), min(high, MAX_SIZE))
+        symbol = Symbol(name, max(low, 0), min(high, MAX_SIZE), multiple)
         self.known[symbol] = size
         return symbol
 
@@ -121,7 +125,7 @@ class _Plan:
         """The weights are packed once, for all programs."""
         geometry = self.geometry
         order = (Role.BATCH, Role.FREE, Role.CONTRACT)
-        lengths = (geometry.groups, geometry.outputs, summed(geometry.taken_shape))
+        lengths = (geometry.turns * geometry.groups, geometry.outputs, summed(geometry.taken_shape))
         panels, packed = self._packed(order, lengths, "pack")
         sizes = [Part(KERNEL, param.shape) for param in kernel_for_sizes(geometry)]
         made = blocks_func(self.heading, geometry, panels)
@@ -132,7 +136,7 @@ class _Plan:
         geometry = self.geometry
         windows = prod([axis.window.count for axis in geometry.axes])
         order = (Role.FREE, Role.BATCH, Role.CONTRACT)
-        lengths = (geometry.outputs, geometry.inputs, windows)
+        lengths = (geometry.outputs, geometry.turns * geometry.inputs, windows)
         panels, packed = self._packed(order, lengths, "pack_turned")
         made = turned_func(self.heading.plus("turned"), geometry, panels)
         self._finish(made, [self._x, packed, self._kernel])
@@ -147,7 +151,9 @@ class _Plan:
 
     def _finish(self, made: Made, reads: Sequence[Part]) -> None:
         """Launch the kernel that makes the result."""
-        self.staging.launch(made, reads, [Part(RESULT, self.geometry.result_shape)])
+        told = [Tensor(each.shape, each.dtype) for each in told_apart(self.geometry)]
+        handed = [*reads, *map(self.staging.hold, told)]
+        self.staging.launch(made, handed, [Part(RESULT, self.geometry.result_shape)])
 
     def _packed(
         self, order: tuple[Role, Role, Role], lengths: Sequence[Size], name: str
@@ -155,19 +161,20 @@ class _Plan:
         """The weights in panels, as a matrix with these axes."""
         geometry, schedule = self.geometry, self.heading.schedule
         sizes = dict(zip(order, lengths, strict=True))
-        matrix = Matrix(self._taken(), geometry.dtype, order, sizes)
+        matrix = Matrix(self._taken(order[0] is Role.FREE), geometry.dtype, order, sizes)
         panels = Panels(matrix, schedule["m"], schedule["k"], geometry.wide, beside=False)
         packed = self.staging.room(panels.shape, panels.wide)
         made = packing_func(self.heading.plus(name), panels)
         self.staging.launch(made, matrix.parts, [packed])
         return panels, packed
 
-    def _taken(self) -> int:
-        """The number of the array that has the elements which are taken, and no others."""
+    def _taken(self, inside: bool) -> int:
+        """The number of the array that has the elements which are taken, and no others; `inside`:
+        what all turns take of an output channel stands together."""
         geometry = self.geometry
-        if geometry.taken_shape == geometry.kernel_shape:
+        if geometry.turns == 1 and geometry.taken_shape == geometry.kernel_shape:
             return KERNEL
-        room = self.staging.room(geometry.taken_shape, geometry.dtype)
-        made = taking_func(self.heading.plus("taken"), geometry)
+        room = self.staging.room(room_shape(geometry, inside), geometry.dtype)
+        made = taking_func(self.heading.plus("taken"), geometry, inside)
         self.staging.launch(made, [self._kernel], [room])
         return room.array

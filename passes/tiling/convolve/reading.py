@@ -19,6 +19,8 @@ from .geometry import Axis, Geometry
 EQUAL = tile.CompareKind.EQUAL
 NEAR = (1, 2, 4)
 """Elements that are so far apart are loaded together with those between them."""
+FAR = 4
+"""To load elements that are so far apart takes some 300 ops, which are not written out often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +90,17 @@ class Reader:
 
     def load(self, row: Row, first: AnyValue, step: int) -> AnyValue:
         """A tile of rank 1: what stands at `first` among dilated elements, and `step` apart."""
-        far = self.geometry.axes[-1].between > 1 or step not in NEAR
-        value = self._gathered(row, first, step) if far else self._near(row, first, step)
+        near = self.is_near(step)
+        value = self._near(row, first, step) if near else self._gathered(row, first, step)
         return self.writer.cast(value, self.geometry.wide)
+
+    def is_near(self, step: int) -> bool:
+        """Whether elements so far apart are loaded together with those between them."""
+        return self.geometry.axes[-1].between == 1 and step in NEAR
+
+    def is_long(self, step: int) -> bool:
+        """Whether a load of elements so far apart takes many ops."""
+        return self.is_near(step) and step >= FAR
 
     def _near(self, row: Row, first: AnyValue, step: int) -> AnyValue:
         """Neighbours, or every so many of them."""

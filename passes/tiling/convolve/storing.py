@@ -22,9 +22,15 @@ def all_pixels(writer: Writer, geometry: Geometry) -> AnyValue:
 
 
 def store_pixels(
-    writer: Writer, geometry: Geometry, result: AnyValue, sums: AnyValue, place: Sequence[AnyValue]
+    writer: Writer,
+    geometry: Geometry,
+    result: AnyValue,
+    sums: AnyValue,
+    place: Sequence[AnyValue],
+    turn: Sequence[AnyValue],
 ) -> None:
-    """Put sums, the last two axes of their tile, at a group, a channel of it, and a pixel."""
+    """Put sums, the last two axes of their tile, at a group, a channel of it, and a pixel of those
+    that a turn takes."""
     group, top, begin = place
     sums = writer.reshape(writer.cast(sums, geometry.result), *sums.type.shape[-2:])
     outputs, width = (writer.size(each) for each in (geometry.outputs, geometry.width))
@@ -36,7 +42,7 @@ def store_pixels(
 
     def put(line: Line) -> None:
         first = [*line.places, writer.size(0)]
-        offsets = located(writer, taking, first)
+        offsets = located(writer, taking, first, turn)
         whence, sizes = [line.image, channel, *offsets], [outputs, width]
         part = writer.emit(tile.View, result, whence, sizes, axes=axes, steps=steps)
         before = writer.subtract(writer.size(0), line.column)

@@ -15,33 +15,44 @@ from ..opening import Heading, Resize, open_grid
 from ..writer import Writer
 from .elements import each_element
 from .geometry import Geometry
-from .lines import located
+from .lines import located, turn_of, turns_of_grid
 
 
-def taking_func(heading: Heading, geometry: Geometry) -> Made:
-    """The kernel in which a program copies what makes one output channel."""
+def room_shape(geometry: Geometry, inside: bool) -> Shape:
+    """The shape of all that is taken: of all turns one after the other, or for each output channel
+    what they take `inside` of it."""
+    outputs, *rest = geometry.taken_shape
+    turns = turns_of_grid(geometry)
+    return (outputs, *turns, *rest) if inside else (*turns, outputs, *rest)
+
+
+def taking_func(heading: Heading, geometry: Geometry, inside: bool) -> Made:
+    """The kernel in which a program copies what makes one output channel in a turn."""
 
     def grid(local: Resize) -> Shape:
-        return (local(geometry.kernel_shape[0]),)
+        return (local(geometry.kernel_shape[0]), *turns_of_grid(geometry))
 
     dtype = geometry.dtype
     params = [
         Param(0, geometry.kernel_shape, dtype, "kernel"),
-        Param(0, geometry.taken_shape, dtype, "taken", written=True),
+        Param(0, room_shape(geometry, inside), dtype, "taken", written=True),
     ]
     writer = Writer(open_grid(heading, params, grid))
     source, target = writer.views
     output, inputs = writer.program(0), writer.size(geometry.inputs)
+    turn = turn_of(writer, geometry, 1)
+    turns = [writer.program(1)] if turn else []
+    place = [output, *turns] if inside else [*turns, output]
     windows = [axis.window for axis in geometry.axes]
 
-    def channel(number: AnyValue) -> None:
+    def channel(at: AnyValue) -> None:
         def copy(_: AnyValue, element: Sequence[AnyValue]) -> None:
-            places = located(writer, windows, element)
-            whence = writer.part(source, [output, number, *places], [])
+            places = located(writer, windows, element, turn)
+            whence = writer.part(source, [output, at, *places], [])
             value = writer.load(whence, [])
-            writer.store(writer.part(target, [output, number, *element], []), value, [])
+            writer.store(writer.part(target, [*place, at, *element], []), value, [])
 
-        each_element(writer, geometry.axes, number, copy)
+        each_element(writer, geometry.axes, at, copy)
 
     writer.loop("channel", (writer.size(0), inputs, 1), channel)
     return writer.done()

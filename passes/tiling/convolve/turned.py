@@ -22,14 +22,16 @@ from ..late import Made
 from ..opening import Heading, Resize, open_grid
 from ..writer import Writer
 from .elements import each_element
-from .geometry import Geometry
-from .lines import place_of
+from .geometry import Geometry, told_apart
+from .lines import place_of, turn_of, turns_of_grid
 from .reading import Reader
 from .storing import all_pixels, store_pixels
 from .summing import added
 
 MOST = 16
 """So many pixels are turned at once, at most."""
+_Part = Callable[[AnyValue, AnyValue], None]
+"""Does something with elements from a place along the last axis on, and the row that this is."""
 
 
 def turned_func(heading: Heading, geometry: Geometry, weights: Panels) -> Made:
@@ -37,12 +39,13 @@ def turned_func(heading: Heading, geometry: Geometry, weights: Panels) -> Made:
 
     def grid(local: Resize) -> Shape:
         pixels = prod([local(size) for size in (*geometry.lines, geometry.width)])
-        return (ceil_div(pixels, heading.schedule["n"]),)
+        return (ceil_div(pixels, heading.schedule["n"]), *turns_of_grid(geometry))
 
     params = [
         Param(0, geometry.x_shape, geometry.dtype, "x"),
         Param(1, weights.shape, weights.wide, "weights"),
         Param(2, geometry.kernel_shape, geometry.dtype, "kernel"),
+        *told_apart(geometry),
         Param(0, geometry.result_shape, geometry.result, "result", written=True),
     ]
     writer = Writer(open_grid(heading, params, grid))
@@ -56,7 +59,7 @@ class _Program:
     def __init__(self, writer: Writer, geometry: Geometry, weights: Panels) -> None:
         schedule = writer.schedule
         self.writer, self.geometry, self.weights = writer, geometry, weights
-        source, self.panels, _, self.result = writer.views
+        source, self.panels, *_, self.result = writer.views
         self.block, vector = schedule["n"], min(schedule["vector"], MOST)
         self.reader = Reader(writer, geometry, source, vector)
         local, wide, lines = writer.names.of, geometry.wide, weights.lines
@@ -64,9 +67,12 @@ class _Program:
         outputs = ceil_div(local(geometry.outputs), lines) * lines
         self.room = writer.scratch(wide, 1, rows + vector, self.block)
         self.sums = writer.scratch(wide, 1, outputs, self.block)
+        far = self.reader.is_long(geometry.axes[-1].dilation)
+        self.lines = writer.scratch(wide, 1, vector, rows + vector) if far else None
         self.rows = writer.subtract(writer.extent(self.room, 1), vector)
         self.begin = writer.multiply(writer.program(0), self.block)
         self.zero = writer.size(0)
+        self.turn = turn_of(writer, geometry, 1)
 
     def run(self) -> None:
         """Clear the sums, add what each channel gives, hand them over."""
@@ -108,14 +114,21 @@ class _Program:
         above = writer.add(self.rows, weights.chunk - 1)
         line = writer.divide(top, weights.lines)
         chunks = writer.divide(above, weights.chunk)
-        lines = panel(writer, weights, self.panels, [channel, line], chunks)
+        lines = panel(writer, weights, self.panels, [self._matrix(channel), line], chunks)
         sizes = [writer.size(1), self.rows, writer.size(self.block)]
         columns = writer.part(self.room, [self.zero] * 3, sizes)
         self._put(self._kept(top), added(writer, weights, (lines, columns), self._so_far(top)))
 
+    def _matrix(self, channel: AnyValue) -> AnyValue:
+        """The number of the matrix that a channel is multiplied with in a turn."""
+        if self.geometry.turns == 1:
+            return channel
+        before = self.writer.multiply(self.writer.program(1), self.geometry.inputs)
+        return self.writer.add(before, channel)
+
     def _hand_over(self, top: AnyValue) -> None:
         place = [self.zero, top, self.begin]
-        store_pixels(self.writer, self.geometry, self.result, self._so_far(top), place)
+        store_pixels(self.writer, self.geometry, self.result, self._so_far(top), place, self.turn)
 
     def _pack(self, channel: AnyValue) -> None:
         """The windows of one channel, for all pixels of the block."""
@@ -124,28 +137,78 @@ class _Program:
 
     def _columns(self, channel: AnyValue, at: AnyValue) -> None:
         """As many columns as fit a vector."""
-        writer, reader = self.writer, self.reader
-        *ahead, last = self.geometry.axes
-        begin = writer.add(self.begin, at)
+        begin = self.writer.add(self.begin, at)
+        if self.lines is None:
+            self._turn_at_once(channel, begin, at)
+            return
+        put = partial(self._put_line, channel, begin, self.lines)
+        self.writer.loop("pixel", (self.zero, self.writer.size(self.reader.vector), 1), put)
+        turn = partial(self._turn_lines, self.lines, at)
+        self.writer.loop("turned", (self.zero, self.rows, self.reader.vector), turn)
+
+    def _turn_at_once(self, channel: AnyValue, begin: AnyValue, at: AnyValue) -> None:
+        """Load along the windows of all these pixels, and turn what was loaded."""
+        reader = self.reader
         pixels = [self._pixel(begin, channel, number) for number in range(reader.vector)]
+
+        def part(element: Sequence[AnyValue]) -> _Part:
+            loads = [self._loading(pixel, element) for pixel in pixels]
+            return lambda inner, row: self._store([load(inner) for load in loads], row, at)
+
+        self._along_windows(part)
+
+    def _put_line(self, channel: AnyValue, begin: AnyValue, lines: AnyValue, at: AnyValue) -> None:
+        """Put the window of a pixel in a line; what is beyond it the next elements replace."""
+        writer, vector = self.writer, self.reader.vector
+        pixel = self._pixel(begin, channel, at)
+        sizes = [writer.size(size) for size in (1, 1, vector)]
+
+        def part(element: Sequence[AnyValue]) -> _Part:
+            load = self._loading(pixel, element)
+
+            def put(inner: AnyValue, row: AnyValue) -> None:
+                found = writer.reshape(load(inner), 1, 1, vector)
+                self._put(writer.part(lines, [self.zero, at, row], sizes), found)
+
+            return put
+
+        self._along_windows(part)
+
+    def _turn_lines(self, lines: AnyValue, at: AnyValue, row: AnyValue) -> None:
+        """Put a part of all lines as rows of columns."""
+        writer, vector = self.writer, self.reader.vector
+        found = writer.load(lines, [self.zero, self.zero, row], 1, vector, vector)
+        sizes = [writer.size(size) for size in (1, vector, vector)]
+        room = writer.part(self.room, [self.zero, row, at], sizes)
+        self._put(room, writer.permute(found, 0, 2, 1))
+
+    def _loading(
+        self, pixel: "_Pixel", element: Sequence[AnyValue]
+    ) -> Callable[[AnyValue], AnyValue]:
+        """What loads a part of the window of a pixel, at a place along all axes but the last."""
+        reader, last = self.reader, self.geometry.axes[-1]
+        row = reader.row(pixel.plane, pixel.places, element)
+        return lambda at: reader.load(row, reader.at(last, pixel.place, at), last.dilation)
+
+    def _along_windows(self, use: Callable[[Sequence[AnyValue]], _Part]) -> None:
+        """Take the elements of a window, as many as fit a vector at a time, by what `use` makes of
+        a place along all axes but the last."""
+        writer = self.writer
+        *ahead, last = self.geometry.axes
         window = writer.size(last.window.count)
 
         def rows(number: AnyValue, element: Sequence[AnyValue]) -> None:
-            read = [reader.row(each.plane, each.places, element) for each in pixels]
+            part = use(element)
             before = writer.multiply(number, window)
 
-            def turned(inner: AnyValue) -> None:
-                found = [
-                    reader.load(row, reader.at(last, each.place, inner), last.dilation)
-                    for row, each in zip(read, pixels, strict=True)
-                ]
-                self._store(found, writer.add(before, inner), at)
+            def body(at: AnyValue) -> None:
+                part(at, writer.add(before, at))
 
-            writer.loop("element", (self.zero, window, reader.vector), turned)
+            writer.loop("element", (self.zero, window, self.reader.vector), body)
 
         each_element(writer, ahead, self.zero, rows)
 
-    def _pixel(self, begin: AnyValue, channel: AnyValue, number: int) -> "_Pixel":
+    def _pixel(self, begin: AnyValue, channel: AnyValue, number: AnyValue | int) -> "_Pixel":
         """One of the pixels that are turned together; the last one instead of one that is not."""
         writer, geometry = self.writer, self.geometry
         last = writer.subtract(all_pixels(writer, geometry), 1)

@@ -45,11 +45,31 @@ def test_dilated_images_are_no_longer_dilated() -> None:
     assert len([func for func in module if func.name.endswith("_taken")]) == 4
 
 
+def test_phases_that_are_alike_are_turns_of_one_kernel() -> None:
+    """8 × 8 phases, each of one weight; 10 × 10, of two or of one along each axis."""
+    for apart, window, count in ((8, 8, 1), (10, 15, 4)):
+        build = convolve(input_dilation=apart, low=window - 1, high=window - 1)
+        func = kernel(build, "n 2 4 4 f32", f"3 2 {window} {window} f32")
+        module = tiled(func, SMALL).module
+        assert len([each for each in module if each.name.endswith("_taken")]) == count
+
+
 NAMED = """
 func @k<size_0: 2..64>(%x: tensor<[2, 1, size_0], f32>, %kernel: tensor<[3, 1, 2], f32>)
     -> tensor<[2, 3, ceildiv(size_0 - 1, 2)], f32> {
   %y = tensor.convolve %x, %kernel {strides = [2], low = [0], high = [0], input_dilation = [1],
     kernel_dilation = [1], groups = 1, dtype = f32} : tensor<[2, 3, ceildiv(size_0 - 1, 2)], f32>
+  return %y
+}
+"""
+BORDER = """
+func @k<m: 1..64, low: 0..64, high: 0..64>(
+    %x: tensor<[2, 1, m], f32>, %kernel: tensor<[3, 1, 2], f32>,
+    %before: tensor<[low, 0], f32>, %behind: tensor<[high, 0], f32>)
+    -> tensor<[2, 3, m + low + high - 1], f32> {
+  %y = tensor.convolve %x, %kernel {strides = [1], low = [low], high = [high],
+    input_dilation = [1], kernel_dilation = [1], groups = 1, dtype = f32}
+    : tensor<[2, 3, m + low + high - 1], f32>
   return %y
 }
 """
@@ -76,12 +96,14 @@ func @k<n: 0..64, m: 0..64>(%x: tensor<[2, 2, 5], f32>, %kernel: tensor<[3, 2, 3
     ("text", "shapes"),
     [
         (NAMED, [(2, 1, 9), (3, 1, 2)]),
+        (BORDER, [(2, 1, 9), (3, 1, 2), (5, 0), (3, 0)]),
         (GROUPED, [(2, 6, 15), (10, 3, 2)]),
         (TOLD, [(2, 2, 5), (3, 2, 3), (1, 0), (0, 0)]),
         (TOLD, [(2, 2, 5), (3, 2, 3), (4, 0), (9, 0)]),
     ],
     ids=[
         "a size with the name of another",
+        "a border",
         "groups of any number of channels",
         "borders of a width that no array has",
         "wide borders",
