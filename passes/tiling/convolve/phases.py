@@ -1,7 +1,8 @@
 """Places of a result that meet other elements of x than their neighbours do, where x is dilated.
 
 Comes in: a geometry. Goes out: for each lot of places that meet elements of x in the same way a
-geometry of its own, in which x is not dilated. No zero between elements is multiplied.
+geometry of its own, in which x is not dilated; of many lots, those that are alike have one. No zero
+between elements is multiplied.
 Never: a border that is not known; where it is open, x stays dilated.
 """
 
