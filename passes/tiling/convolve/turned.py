@@ -31,7 +31,7 @@ from .summing import added
 MOST = 16
 """So many pixels are turned at once, at most."""
 _Part = Callable[[AnyValue, AnyValue], None]
-"""Does something with elements from a place along the last axis on, and the row that this is."""
+"""Does something with elements from a place along the last axis on; so many rows come before."""
 
 
 def turned_func(heading: Heading, geometry: Geometry, weights: Panels) -> Made:
@@ -153,7 +153,12 @@ class _Program:
 
         def part(element: Sequence[AnyValue]) -> _Part:
             loads = [self._loading(pixel, element) for pixel in pixels]
-            return lambda inner, row: self._store([load(inner) for load in loads], row, at)
+
+            def turn(inner: AnyValue, before: AnyValue) -> None:
+                found = [load(inner) for load in loads]
+                self._store(found, self.writer.add(before, inner), at)
+
+            return turn
 
         self._along_windows(part)
 
@@ -166,8 +171,9 @@ class _Program:
         def part(element: Sequence[AnyValue]) -> _Part:
             load = self._loading(pixel, element)
 
-            def put(inner: AnyValue, row: AnyValue) -> None:
+            def put(inner: AnyValue, before: AnyValue) -> None:
                 found = writer.reshape(load(inner), 1, 1, vector)
+                row = writer.add(before, inner)
                 self._put(writer.part(lines, [self.zero, at, row], sizes), found)
 
             return put
@@ -202,7 +208,7 @@ class _Program:
             before = writer.multiply(number, window)
 
             def body(at: AnyValue) -> None:
-                part(at, writer.add(before, at))
+                part(at, before)
 
             writer.loop("element", (self.zero, window, self.reader.vector), body)
 
