@@ -17,7 +17,7 @@ from ..late import Made
 from ..opening import Heading, Resize, open_grid
 from ..schedule import Schedule
 from ..writer import Writer
-from .geometry import Geometry, told_apart
+from .geometry import Geometry
 from .lines import each_line, turn_of, turns_of_grid
 from .reading import Reader
 from .storing import all_pixels, store_pixels
@@ -40,7 +40,6 @@ def blocks_func(heading: Heading, geometry: Geometry, weights: Panels) -> Made:
         Param(0, geometry.x_shape, geometry.dtype, "x"),
         Param(1, weights.shape, weights.wide, "weights"),
         *kernel_for_sizes(geometry),
-        *told_apart(geometry),
         Param(0, geometry.result_shape, geometry.result, "result", written=True),
     ]
     writer = Writer(open_grid(heading, params, grid))

@@ -14,9 +14,6 @@ from ....ir.attributes import Shape
 from ....ir.dims import Size, ceil_div
 from ....ir.dtypes import DType
 from ....ir.tensor.contract import wider
-from ...witness import witness
-from ..kernel import Param
-from ..sizes import untold
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +109,6 @@ class Geometry:
     def width(self) -> Size:
         """How many places there are along the last axis."""
         return self.axes[-1].places.count
-
-
-def told_apart(geometry: Geometry) -> list[Param]:
-    """Empty arrays that tell borders, where neither x nor the result does."""
-    borders = [axis.low for axis in geometry.axes]
-    symbols = untold(borders, [geometry.x_shape, geometry.result_shape])
-    return [Param(0, each.shape, each.dtype) for each in map(witness, symbols)]
 
 
 def geometry_of(op: tensor.Convolve, named: Callable[[Size], Size]) -> Geometry:

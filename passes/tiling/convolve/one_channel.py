@@ -14,7 +14,7 @@ from ....ir.values import AnyValue
 from ..kernel import Param
 from ..opening import Heading, Resize, open_grid
 from ..writer import Writer
-from .geometry import Geometry, told_apart
+from .geometry import Geometry
 from .lines import located, place_of, turn_of, turns_of_grid
 from .reading import Reader
 
@@ -25,7 +25,7 @@ class OneChannel:
     def __init__(self, heading: Heading, geometry: Geometry) -> None:
         self.writer = writer = _writer(heading, geometry)
         self.geometry, self.vector = geometry, heading.schedule["vector"]
-        source, self.weights, *_, self.result = writer.views
+        source, self.weights, self.result = writer.views
         self.reader = Reader(writer, geometry, source, self.vector)
         channels = writer.size(geometry.result_shape[1])
         self.image = writer.divide(writer.program(0), channels)
@@ -91,7 +91,6 @@ def _writer(heading: Heading, geometry: Geometry) -> Writer:
     params = [
         Param(0, geometry.x_shape, geometry.dtype, "x"),
         Param(1, geometry.kernel_shape, geometry.dtype, "kernel"),
-        *told_apart(geometry),
         Param(0, geometry.result_shape, geometry.result, "result", written=True),
     ]
     return Writer(open_grid(heading, params, grid))

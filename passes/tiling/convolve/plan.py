@@ -18,7 +18,6 @@ from math import prod
 from ....ir import tensor
 from ....ir.dims import MAX_SIZE, Dim, Size, Symbol, interval
 from ....ir.func import Func
-from ....ir.types import Tensor
 from ..contract.matrix import Matrix, Role
 from ..contract.packing import Panels, packing_func
 from ..late import Made
@@ -29,7 +28,7 @@ from ..staging import Staging, by_size
 from .along import along_func
 from .blocks import blocks_func, kernel_for_sizes
 from .deep import deep_func
-from .geometry import Geometry, geometry_of, summed, told_apart
+from .geometry import Geometry, geometry_of, summed
 from .phases import MANY, phases
 from .taking import room_shape, taking_func
 from .turned import turned_func
@@ -151,9 +150,7 @@ class _Plan:
 
     def _finish(self, made: Made, reads: Sequence[Part]) -> None:
         """Launch the kernel that makes the result."""
-        told = [Tensor(each.shape, each.dtype) for each in told_apart(self.geometry)]
-        handed = [*reads, *map(self.staging.hold, told)]
-        self.staging.launch(made, handed, [Part(RESULT, self.geometry.result_shape)])
+        self.staging.launch(made, reads, [Part(RESULT, self.geometry.result_shape)])
 
     def _packed(
         self, order: tuple[Role, Role, Role], lengths: Sequence[Size], name: str

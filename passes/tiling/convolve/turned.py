@@ -22,7 +22,7 @@ from ..late import Made
 from ..opening import Heading, Resize, open_grid
 from ..writer import Writer
 from .elements import each_element
-from .geometry import Geometry, told_apart
+from .geometry import Geometry
 from .lines import place_of, turn_of, turns_of_grid
 from .reading import Reader
 from .storing import all_pixels, store_pixels
@@ -45,7 +45,6 @@ def turned_func(heading: Heading, geometry: Geometry, weights: Panels) -> Made:
         Param(0, geometry.x_shape, geometry.dtype, "x"),
         Param(1, weights.shape, weights.wide, "weights"),
         Param(2, geometry.kernel_shape, geometry.dtype, "kernel"),
-        *told_apart(geometry),
         Param(0, geometry.result_shape, geometry.result, "result", written=True),
     ]
     writer = Writer(open_grid(heading, params, grid))
