@@ -247,8 +247,9 @@ def _launch_all(builder: Builder, stages: Stages, arrays: list[AnyValue], resize
 
 
 def _told(builder: Builder, stage: Stage, resize: _Resize) -> list[AnyValue]:
-    """Empty arrays for the sizes that a stage has to be told."""
-    types = told_by(stage.func, len(stage.reads) + len(stage.writes))
+    """Empty arrays for the sizes that a stage has to be told; one of tensors, which has no grid, is
+    told none."""
+    types = told_by(stage.func, len(stage.reads) + len(stage.writes)) if stage.grid else []
     return [_allocate(builder, each, resize) for each in types]
 
 

@@ -14,11 +14,12 @@ def interrupted(
     work: Callable[[], object], times: int, counts: Callable[[FrameType, str], bool]
 ) -> bool:
     """Do something until so many events have been and another one comes, or to its end. What is an
-    event is told of a frame and of what Python's profiler says of it."""
+    event is told of a frame and of what Python's profiler says of it; the end of this is none."""
+    own = interrupted.__code__
 
     def see(frame: FrameType, event: str, _: Any) -> None:
         nonlocal times
-        if not counts(frame, event):
+        if frame.f_code is own or not counts(frame, event):
             return
         times -= 1
         if times < 0:

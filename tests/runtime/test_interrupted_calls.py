@@ -105,6 +105,13 @@ assert use().used <= before, (use().used, before)
 """
 
 
+def test_no_interrupt_comes_once_the_work_is_done() -> None:
+    """Not even where as many events were to be as there are."""
+    found = [interrupted(lambda: len("four"), times, lambda *_: True) for times in range(8)]
+    assert found[0] and not found[-1]
+    assert found == sorted(found, reverse=True)
+
+
 def test_no_signal_loses_memory() -> None:
     """Wherever in a call it comes: the core has let go of Python's lock, or is dealing results."""
     command = [sys.executable, "-c", SIGNALS]
