@@ -12,9 +12,10 @@ from itertools import product
 from math import gcd, prod
 
 from ....ir.dims import Size, ceil_div, interval, maximum
+from ...generalise.relations import MOST_PHASES
 from .geometry import Axis, Every, Geometry
 
-MANY = 8
+MANY = MOST_PHASES
 """Of more phases than this, those that are alike are turns of one geometry: their kernels would
 differ in nothing but where they begin."""
 MOST = 1_024
