@@ -20,7 +20,7 @@ import brimstone as bs
 from benchmarks import transformer
 from brimstone.ir.func import Func, Module
 from brimstone.passes.bind_cpu import bind_cpu
-from brimstone.passes.collector import collector_paused
+from brimstone.passes.collector import without_collections
 from brimstone.passes.expand import expand
 from brimstone.passes.fuse import fuse
 from brimstone.passes.gather_launches import gather_launches
@@ -170,6 +170,16 @@ def compile_all(funcs: Mapping[str, Func]) -> None:
     is_done(start)
 
 
+@without_collections
+def measure_all(chosen: dict[str, Callable[[], Work]]) -> None:
+    """One after the other, after one that warms everything up."""
+    print("(warming up)")
+    measure(*WORKS["softmax"]())
+    for name, work in chosen.items():
+        print(name)
+        measure(*work())
+
+
 def main() -> None:
     """Measure the chosen works, after one that warms everything up."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -178,12 +188,8 @@ def main() -> None:
     chosen = {name: WORKS[name] for name in names if name in WORKS}
     if "products" in names:
         chosen |= PRODUCTS
-    with bs.device("cpu"), collector_paused():
-        print("(warming up)")
-        measure(*WORKS["softmax"]())
-        for name, work in chosen.items():
-            print(name)
-            measure(*work())
+    with bs.device("cpu"):
+        measure_all(chosen)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,11 @@
 """Python's garbage collector, kept waiting while programs are made.
 
-Comes in: a function, or nothing. Goes out: the same function, or a block of code, in which no
-collection begins.
+Comes in: a function. Goes out: the same function, in which no collection begins.
 Never: a collector that somebody else has switched off, switched on.
 """
 
 import gc
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
@@ -34,16 +32,3 @@ def without_collections(work: Callable[P, Made]) -> Callable[P, Made]:
             gc.enable()
 
     return paused
-
-
-@contextmanager
-def collector_paused() -> Generator[None]:
-    """The same for a block, where no interrupt is expected."""
-    if not gc.isenabled():
-        yield
-        return
-    try:
-        gc.disable()  # in here, as an interrupt may come behind it
-        yield
-    finally:
-        gc.enable()

@@ -10,7 +10,7 @@ from unittest import mock
 import pytest
 from hypothesis import settings
 
-from brimstone.passes.collector import collector_paused
+from kit.collector import collector_paused
 
 pytest_plugins = ["kit.ir_files", "kit.summary", "pytester"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from brimstone.passes.collector import collector_paused
+from kit.collector import collector_paused
 
 ROOT = Path(__file__).resolve().parents[1]
 

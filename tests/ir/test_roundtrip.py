@@ -14,8 +14,8 @@ from brimstone.ir.parser import parse
 from brimstone.ir.printer import print_module
 from brimstone.ir.types import Tensor
 from brimstone.ir.verifier import verify
-from brimstone.passes.collector import collector_paused
 from kit.census import census, table
+from kit.collector import collector_paused
 from kit.programs import plans, program, programs, random_program, random_programs
 from kit.recipes import drawable, recipe_of
 from kit.work import PATIENCE

@@ -8,7 +8,8 @@ from types import FrameType
 import pytest
 
 import brimstone as bs
-from brimstone.passes.collector import collector_paused, without_collections
+from brimstone.passes.collector import without_collections
+from kit.collector import collector_paused
 from kit.interrupts import interrupted
 
 

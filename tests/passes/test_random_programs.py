@@ -13,7 +13,6 @@ from brimstone.ir.func import Module
 from brimstone.ir.interpreter import interpret
 from brimstone.ir.parser import parse
 from brimstone.ir.printer import print_module
-from brimstone.passes.collector import collector_paused
 from brimstone.passes.context import Context, Settings
 from brimstone.passes.copying import copy_module
 from brimstone.passes.examine import examine
@@ -21,6 +20,7 @@ from brimstone.passes.manager import run_pipeline
 from brimstone.passes.oracle import choose_sizes, difference, random_arguments
 from brimstone.passes.pipelines import PASSES
 from brimstone.passes.reduce import fails_like, reduce_module
+from kit.collector import collector_paused
 from kit.programs import Plan, both_ways, program, random_plans
 
 PROGRAMS = 2000
