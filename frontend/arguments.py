@@ -36,6 +36,7 @@ from .narrow import Narrow, narrowed
 from .node import Node, leaf, number_type, robbed
 from .paths import argument_at
 from .pending import PENDING, readers_of
+from .sizes import whole
 from .tree import LEAF, flatten
 
 
@@ -51,7 +52,8 @@ class Arguments:
     __slots__ = ("leaves", "nodes", "places", "sizes", "structure", "types")
 
     def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self.leaves, self.structure = flatten((args, kwargs), peek)
+        leaves, self.structure = flatten((args, kwargs), peek)
+        self.leaves = [whole(leaf) for leaf in leaves]
         nodes = [leaf.node if isinstance(leaf, Handle) else None for leaf in self.leaves]
         home = device_of([node for node in nodes if node is not None])
         pairs = zip(nodes, self.leaves, strict=True)

@@ -23,9 +23,11 @@ from .left import has_part
 from .node import Node, record_parts
 from .paths import paths_of
 from .regions import Branch, Gathered, balanced, hand_on
+from .sizes import size_of
 from .trace import Trace, current_trace
 from .tree import Structure, flatten, leaves_of
 from .turns import INDEX, Turn, count_turns, counted, in_order, keeping
+from .unseen import looked_at
 
 
 def cond(predicate: Any, on_true: Callable[..., Any], on_false: Callable[..., Any], *args: Any):
@@ -219,7 +221,7 @@ def _counting(start: Any, stop: Any, body: Callable[[Any, Any], Any], carry: Any
 
 def _bound(value: Any) -> Any:
     """Where a loop starts or stops: an integer, a size that is not known yet, or one traced."""
-    if isinstance(value, Dim):
+    if isinstance(value := size_of(value), Dim):
         return value
     if isinstance(value, Handle) and value.node.trace is not None:
         return value
@@ -317,6 +319,8 @@ def _trip(sliced: Sequence[Node], length: int | None) -> Any:
     sizes = {node.type.shape[0] if node.type.shape else None for node in sliced}
     if length is not None:
         sizes.add(as_size(length, "scan"))
+    if len(sizes) > 1:
+        sizes = {*looked_at(tuple(sizes))}
     if len(sizes) != 1 or None in sizes:
         problem = "the inputs need one leading axis of one size"
         fail(ShapeError, "scan", problem, *map(wrap, sliced), hint="or give `length=`")

@@ -25,6 +25,7 @@ from .handle import Handle, wrap
 from .narrow import Narrow
 from .node import Called, Leaf, Node, number_type, record_parts
 from .recording import Recording, func_of_lines, gather, gathering
+from .sizes import whole
 from .stages import Stages, split
 from .symbolic import resized
 from .trace import Drawer, Trace
@@ -128,7 +129,7 @@ def _traced(current: Trace, result: Any) -> Traced:
         current.unseen.look_at_what_is_kept()
     places = [at for at, value in enumerate(leaves) if isinstance(value, Handle)]
     _expect_trees(current.kind, leaves)
-    static = [None if isinstance(value, Handle) else value for value in leaves]
+    static = [None if isinstance(value, Handle) else whole(value) for value in leaves]
     outputs = [leaves[at].node for at in places]
     check_alive(outputs)
     func, captures, stages = _finish(current, outputs, static)

@@ -19,8 +19,9 @@ from .errors import ArgumentError, expect_functions, fail
 from .functions.common import as_node, as_shape
 from .handle import wrap
 from .node import record_parts
+from .sizes import shown
 from .tree import LEAF, Structure, flatten
-from .unseen import current_unseen, shown
+from .unseen import current_unseen
 
 
 class ShapeDtype:

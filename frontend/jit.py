@@ -281,7 +281,8 @@ class Jitted:
             try:
                 traced = self._traced(given, unseen)
             except Exception as problem:
-                if is_of_handler(problem) or (is_own(problem) and not unseen.refused):
+                is_theirs = is_own(problem) and not unseen.may_explain(problem)
+                if is_of_handler(problem) or is_theirs:
                     raise
                 unseen.refused = True
             given.close()

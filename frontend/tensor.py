@@ -26,8 +26,8 @@ from .handle import Handle, wrap
 from .methods import Methods
 from .node import Leaf, Node, leaf
 from .pending import remember
+from .sizes import shown
 from .trace import apart, refuse_outside, refuse_value
-from .unseen import shown
 
 if TYPE_CHECKING:
     from .backward import Gradients

@@ -8,14 +8,13 @@ Never: a symbol that a user sees, or a decision by a size that nobody has looked
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from ..ir import tensor as ops
 from ..ir.dims import Size, Symbol, substitute
 from ..ir.tensor.control import ControlOp
 from .general import is_general, may_be_small
-from .symbolic import is_open, resized, symbols_in
-from .tree import register
+from .symbolic import resized, symbols_in
 
 if TYPE_CHECKING:
     from .node import Node
@@ -27,23 +26,30 @@ class Unseen:
     """The sizes of one function while it is traced: the number that each symbol stands for.
 
     `seen` are the symbols that somebody has looked at, `nodes` what may have others in it,
-    `shapes` how many there are that somebody holds and may look at; and `refused` says that an
-    operation has refused something, perhaps on account of a symbol.
+    `held` how many sizes there are that somebody holds and may look at; `is_shown` says that there
+    have been some, and `refused` that an operation has refused something, perhaps on account of a
+    symbol.
     """
 
-    __slots__ = ("nodes", "numbers", "refused", "seen", "shapes")
+    __slots__ = ("held", "is_shown", "nodes", "numbers", "refused", "seen")
 
     def __init__(self, numbers: Mapping[Symbol, int]) -> None:
         self.numbers = dict(numbers)
         self.seen: dict[Symbol, int] = {}
         self.nodes: list[Node] = []
         self.refused = False
-        self.shapes = 0
+        self.held = 0
+        self.is_shown = False
 
     @property
     def left(self) -> dict[Symbol, int]:
         """The sizes at which nobody has looked."""
         return {each: number for each, number in self.numbers.items() if each not in self.seen}
+
+    def may_explain(self, problem: Exception) -> bool:
+        """Whether an error may come of sizes that are no plain numbers: some of what is written in
+        C does not take them for integers."""
+        return self.refused or (self.is_shown and isinstance(problem, TypeError))
 
     def look(self, part: Any) -> Any:
         """A size, a type, or a tuple of such things, with plain numbers; all nodes, too."""
@@ -56,8 +62,8 @@ class Unseen:
         return self.known(part)
 
     def look_at_what_is_kept(self) -> None:
-        """Once the function has ended: who has kept a shape may look at it any time."""
-        if self.shapes:
+        """Once the function has ended: who has kept a size may look at it any time."""
+        if self.held:
             self.look(tuple(self.numbers))
         self.nodes.clear()
 
@@ -88,93 +94,20 @@ class Unseen:
         return substitute(size, self.seen)
 
 
-class _Size:
-    """What stands in the memory of a shape, where C finds it without asking the shape."""
-
-    __slots__ = ("size", "unseen")
-
-    def __init__(self, size: Size, unseen: Unseen) -> None:
-        self.size, self.unseen = size, unseen
-
-    def __index__(self) -> int:
-        return self.unseen.look(self.size)
-
-    __int__ = __index__
-
-    def __repr__(self) -> str:
-        return str(self.__index__())
-
-
-class UnseenShape(tuple[int, ...]):
-    """A shape of which some sizes have not been looked at: for Python it is a tuple of plain
-    numbers, and whoever takes one of these, or the whole, has looked."""
-
-    sizes: Shape
-    unseen: Unseen
-
-    def __new__(cls, sizes: Shape, unseen: Unseen) -> UnseenShape:
-        hidden = [_Size(size, unseen) if is_open(size) else size for size in sizes]
-        made = super().__new__(cls, cast(list[int], hidden))
-        made.sizes, made.unseen = sizes, unseen
-        unseen.shapes += 1
-        return made
-
-    def __del__(self) -> None:
-        self.unseen.shapes -= 1
-
-    def __getitem__(self, place: Any) -> Any:
-        found = self.sizes[place]
-        return shown(found, self.unseen) if isinstance(found, tuple) else self.unseen.look(found)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return tuple, (self._looked(),)
-
-    def _looked(self) -> tuple[int, ...]:
-        return self.unseen.look(self.sizes)
-
-
-def _looking(name: str) -> Any:
-    inherited = getattr(tuple, name)
-
-    def method(self: UnseenShape, *args: Any) -> Any:
-        # In another such shape C would find what stands for a size, and no number.
-        plain = [each._looked() if isinstance(each, UnseenShape) else each for each in args]
-        return inherited(self._looked(), *plain)
-
-    method.__name__ = name
-    return method
-
-
-for _name in (
-    "__add__", "__contains__", "__eq__", "__ge__", "__gt__", "__hash__", "__iter__", "__le__",
-    "__lt__", "__mul__", "__ne__", "__repr__", "__rmul__", "count", "index",
-):  # fmt: skip
-    setattr(UnseenShape, _name, _looking(_name))
-
-
-def _behind(self: UnseenShape, before: Any) -> Any:
-    return before + self._looked() if isinstance(before, tuple) else NotImplemented
-
-
-UnseenShape.__radd__ = _behind  # pyright: ignore[reportAttributeAccessIssue]
-register(UnseenShape, lambda shape: (tuple(shape), None), cast(Any, lambda _, sizes: tuple(sizes)))
-
-
-def shown(shape: Shape, unseen: Unseen | None, ended: bool = False) -> tuple[int, ...]:
-    """A shape as users get it; once the trace has `ended`, in plain numbers."""
-    if unseen is None or unseen.numbers.keys().isdisjoint(symbols_in(shape)):
-        return cast(tuple[int, ...], shape)
-    if ended:
-        return resized(shape, lambda size: substitute(size, unseen.numbers))
-    known = unseen.known(shape)
-    return UnseenShape(known, unseen) if is_open(known) else known
-
-
-def looked_at(part: Any) -> Any:
-    """A size, a type or a tuple of such things for one who decides by it: with plain numbers for
-    sizes that nobody has looked at; symbols that were named for good stay."""
+def looked_at(part: Any, sizes: Any = None) -> Any:
+    """A size, a type or a tuple of such things for one who decides by it, or by some `sizes` alone:
+    with plain numbers for those that nobody had looked at; symbols that were named for good stay.
+    """
     unseen = current_unseen()
-    return part if unseen is None else unseen.look(part)
+    if unseen is None:
+        return part
+    unseen.look(part if sizes is None else sizes)
+    return unseen.known(part)
+
+
+def differ(one: Any, other: Any) -> bool:
+    """Whether two sizes, or shapes, are not the same; if symbols do not tell, their numbers do."""
+    return one != other and looked_at(one) != looked_at(other)
 
 
 def current_unseen() -> Unseen | None:

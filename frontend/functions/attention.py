@@ -23,6 +23,7 @@ from ..dtypes import OF_IR
 from ..errors import ArgumentError, DTypeError, ShapeError, expect_functions, fail, shown
 from ..handle import wrap
 from ..node import Node, record, record_parts
+from ..unseen import differ
 from .common import (
     as_node,
     broadcast_node,
@@ -108,7 +109,7 @@ def _traced(
 def _changed(made: Any, scores: TensorType) -> Tensor:
     """What a user's function makes of the scores: as many, of their dtype."""
     node = as_node(made, "attention")
-    if node.type.shape != scores.shape:
+    if differ(node.type.shape, scores.shape):
         problem = f"`score` makes {list(node.type.shape)} of {list(scores.shape)} scores"
         fail(ShapeError, "attention", problem)
     if node.type.dtype not in ir.FLOATS:
@@ -146,7 +147,7 @@ def _check(nodes: list[Node], *given: Any) -> None:
     if min(map(len, shapes)) < 2 or len({len(shape) for shape in shapes}) != 1:
         fail(ShapeError, "attention", "takes three tensors [..., length, width]", *given)
     (_, width), (length, other), (values, _) = (shape[-2:] for shape in shapes)
-    if width != other or length != values:
+    if differ((width, length), (other, values)):
         problem = f"keys are [{length}, {other}], queries are {width} wide, values {values} long"
         fail(ShapeError, "attention", problem, *given)
     ours, keys, theirs = (shape[-3] if len(shape) > 2 else 1 for shape in shapes)

@@ -28,11 +28,13 @@ from ..handle import Handle, wrap
 from ..narrow import narrowed
 from ..node import Node, constant, leaf, number_type, record, refuse_number
 from ..shortage import out_of_memory
-from ..unseen import UnseenShape, looked_at
+from ..sizes import size_of, whole
+from ..unseen import looked_at
 
 Number = bool | int | float | complex
 Shape = tuple[Size, ...]
 NUMBER_TYPES = (bool, int, float, complex)
+_HOLDING_SIZES = (ir.f32, ir.f64, ir.i64)  # every size is a value of theirs, if a rounded one
 FAR = 1 << 62
 """No matrix has a diagonal so far from its first, and i64 holds it beside the number of any row."""
 
@@ -42,7 +44,7 @@ def as_node(value: Any, name: str) -> Node:
     if isinstance(value, Handle):
         return value.node
     if value.__class__ in NUMBER_TYPES:
-        return constant(value, DEFAULTS[value.__class__].ir, name)
+        return constant(whole(value), DEFAULTS[value.__class__].ir, name)
     if isinstance(value, Dim):
         return size_node(value)
     if is_array(value):
@@ -93,12 +95,15 @@ def to_common_dtype(name: str, *values: Any, floats: bool = False) -> list[Node]
     dtype = common_dtype(name, *values)
     if floats and dtype not in ir.INEXACT:
         dtype = DEFAULTS[float].ir
-    return [
-        number(value, dtype, name)
-        if value.__class__ in NUMBER_TYPES
-        else cast_node(narrowed(as_node(value, name), dtype), dtype)
-        for value in values
-    ]
+    return [_as_dtype(value, dtype, name) for value in values]
+
+
+def _as_dtype(value: Any, dtype: ir.DType, name: str) -> Node:
+    if isinstance(size := size_of(value), Dim) and dtype in _HOLDING_SIZES:
+        return cast_node(size_node(size), dtype)
+    if value.__class__ in NUMBER_TYPES:
+        return number(value, dtype, name)
+    return cast_node(narrowed(as_node(value, name), dtype), dtype)
 
 
 def common_dtype(name: str, *values: Any) -> ir.DType:
@@ -152,7 +157,7 @@ def with_number(dtype: ir.DType | None, kind: type) -> ir.DType:
 def number(value: Number, dtype: ir.DType, name: str = "") -> Node:
     """A Python number as a node of `dtype`."""
     try:
-        value = _of_kind(value, dtype)
+        value = _of_kind(whole(value), dtype)
     except (OverflowError, TypeError, ValueError):
         refuse_number(value, dtype, name)
     return constant(value, dtype, name)
@@ -188,8 +193,9 @@ def broadcast_all(name: str, nodes: Sequence[Node]) -> list[Node]:
 def broadcast_shape(name: str, *shapes: Shape) -> Shape:
     """The shape to which all are stretched: sizes are equal, or 1, counted from the last axis."""
     rank = max(map(len, shapes))
-    if not _stretch(shapes):
-        shapes = looked_at(shapes)
+    for sizes in zip_longest(*[reversed(shape) for shape in shapes], fillvalue=1):
+        if len({*sizes} - {1}) > 1:
+            shapes = looked_at(shapes, sizes)
     result: list[Size] = [1] * rank
     for shape in shapes:
         for place, size in enumerate(shape, rank - len(shape)):
@@ -204,12 +210,6 @@ def broadcast_shape(name: str, *shapes: Shape) -> Shape:
                     "`bs.expand_dims` adds an axis of size 1",
                 )  # fmt: skip
     return tuple(result)
-
-
-def _stretch(shapes: Sequence[Shape]) -> bool:
-    """Whether shapes certainly broadcast, whatever their symbols stand for."""
-    columns = zip_longest(*[reversed(shape) for shape in shapes], fillvalue=1)
-    return all([len({*sizes} - {1}) < 2 for sizes in columns])
 
 
 def broadcast_node(node: Node, shape: Shape) -> Node:
@@ -299,7 +299,7 @@ def as_axes(axes: Any, rank: int, name: str) -> tuple[int, ...]:
 
 def as_size(value: Any, name: str) -> Size:
     """A size that is an integer (or a symbolic dim) and not negative; in `jit` a tensor may be."""
-    if isinstance(value, Dim):
+    if isinstance(value := size_of(value), Dim):
         return value
     if isinstance(value, Handle) and value.node.trace is not None:
         return bound_size(name, whole_number(value.node, name))
@@ -344,8 +344,6 @@ def as_real(value: Any, name: str, what: str) -> float:
 
 def as_shape(shape: Any, name: str) -> Shape:
     """A shape of an integer, a tuple or a list."""
-    if isinstance(shape, UnseenShape):
-        return shape.sizes
     listed = shape if isinstance(shape, tuple | list) else (shape,)
     return tuple(as_size(size, name) for size in listed)
 

@@ -18,7 +18,7 @@ from ...ir.tensor.windows import spread
 from ..errors import ArgumentError, ShapeError, fail
 from ..handle import wrap
 from ..node import Node, record
-from ..unseen import looked_at
+from ..unseen import differ, looked_at
 from .common import as_integer, cast_node, refuse_dtype, to_common_dtype
 from .manipulation import part, permuted, reshaped
 from .space import Borders, Numbers, Sizes, around, axes_of_space, each_axis, pairs, refuse_no_place
@@ -161,7 +161,7 @@ def _biased(name: str, nodes: list[Node], outputs: Size, settings: tuple[Any, ..
     dtype = x.type.dtype
     if not bias:
         return record(ops.Convolve, (x, weight), (*settings, dtype))
-    if bias[0].type.shape != (outputs,):
+    if differ(bias[0].type.shape, (outputs,)):
         problem = f"a bias has one number for each of {outputs} outputs"
         fail(ShapeError, name, problem, *map(wrap, nodes))
     made = record(ops.Convolve, (x, weight), (*settings, dtype.accumulator))

@@ -24,6 +24,7 @@ from ..foreign import host_array_of
 from ..handle import Handle, wrap
 from ..narrow import narrowed
 from ..node import Node, constant, leaf, record
+from ..sizes import size_of, whole
 from ..trace import apart
 from .common import (
     NUMBER_TYPES,
@@ -68,6 +69,7 @@ def asarray(obj: Any, /, dtype: Any = None, device: Any = None, copy: bool | Non
     """
     wanted = None if dtype is None else as_dtype(dtype).ir
     place = as_device(device, "asarray")
+    obj = whole(obj)
     if isinstance(obj, Dim):
         obj = wrap(as_node(obj, "asarray"))
     others = others_in(obj) if isinstance(obj, list | tuple) else []
@@ -233,6 +235,7 @@ def arange(
     """start, start + step, … up to, but without, stop; with one number, from 0 up to it."""
     if stop is None:
         start, stop = 0, start
+    start, stop, step = (size_of(each) for each in (start, stop, step))
     kind = None if dtype is None else as_dtype(dtype).ir
     if any([_is_open(each) for each in (start, stop, step)]):
         return made_on(_open_line(start, stop, step, kind or ir.i64), device, "arange")

@@ -17,6 +17,7 @@ from ...ir.dims import Size, interval
 from ..errors import ArgumentError, DTypeError, ShapeError, fail
 from ..handle import wrap
 from ..node import Node, record
+from ..unseen import differ
 from .common import cast_node, refuse_dtype, to_common_dtype
 from .contraction_order import best_order
 from .manipulation import listed, permuted, reshaped
@@ -172,7 +173,7 @@ def _sizes(text: str, factors: Sequence[Factor], operands: Sequence[Any]) -> dic
             known = found.setdefault(label, size)
             if known == 1:
                 found[label] = size
-            elif size not in (1, known):
+            elif size != 1 and differ(size, known):
                 name = f"'{label}'" if isinstance(label, str) else f"axis {label} of '...'"
                 problem = f'"{text}": {name} is {known} in one place and {size} in another'
                 fail(ShapeError, "einsum", problem, *operands)

@@ -16,7 +16,8 @@ from ...ir.facts import Facts
 from ..errors import ArgumentError, AxisError, DTypeError, ShapeError, fail
 from ..handle import wrap
 from ..node import Node, record
-from ..unseen import looked_at
+from ..sizes import size_of
+from ..unseen import differ, looked_at
 from .common import (
     as_axes,
     as_axis,
@@ -38,7 +39,7 @@ def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Tensor:
     """The elements in row-major order in another shape, in which one size may be -1."""
     listed = list(shape) if isinstance(shape, tuple | list) else [shape]
     node = as_node(x, "reshape")
-    return wrap(reshaped(node, _resolved(node, listed)))
+    return wrap(reshaped(node, _resolved(node, [size_of(each) for each in listed])))
 
 
 def reshaped(node: Node, shape: tuple[Size, ...]) -> Node:
@@ -265,7 +266,7 @@ def concat(arrays: Sequence[Any], /, axis: int | None = 0, *, dim: Any = None) -
     place = as_axis(axis, len(first), "concat")
     for node in nodes:
         shape = node.type.shape
-        if len(shape) != len(first) or _without(shape, place) != _without(first, place):
+        if len(shape) != len(first) or differ(_without(shape, place), _without(first, place)):
             fail(
                 ShapeError, "concat", f"the shapes differ in other axes than {place}", *arrays,
                 hint="all sizes but that of the joined axis are equal",

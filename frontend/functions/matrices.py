@@ -14,6 +14,7 @@ from ...ir import tensor as ops
 from ...ir.dims import Size
 from ..errors import ShapeError, fail
 from ..node import Node, record
+from ..unseen import differ
 from .common import broadcast_node, broadcast_shape, cast_node, filled, to_common_dtype
 from .manipulation import permuted
 from .products import contract
@@ -27,7 +28,7 @@ def as_matrices(name: str, x: Any, *, square: bool = False) -> tuple[Node, ir.DT
              hint="`x[:, None]` makes a column of a vector")  # fmt: skip
     if square:
         rows, columns = node.type.shape[-2:]
-        if rows != columns:
+        if differ(rows, columns):
             fail(ShapeError, name, f"the matrix is not square: {rows} rows, {columns} columns", x)
     dtype = node.type.dtype
     return cast_node(node, dtype.accumulator), dtype
@@ -41,7 +42,7 @@ def as_equations(name: str, matrix: Any, right: Any) -> tuple[Node, Node, ir.DTy
     vector = len(other.type.shape) == 1
     if not other.type.shape:
         fail(ShapeError, name, "a right side is a vector, or has them as columns", right)
-    if other.type.shape[-1 if vector else -2] != size:
+    if differ(other.type.shape[-1 if vector else -2], size):
         axis = -1 if vector else -2
         fail(
             ShapeError, name, f"there are {size} equations, and axis {axis} of the right side has "

@@ -15,6 +15,7 @@ from ...ir.dims import maximum, minimum
 from ..errors import ArgumentError, ShapeError, fail
 from ..handle import wrap
 from ..node import Node, record
+from ..unseen import differ
 from .common import (
     as_axis,
     as_integer,
@@ -59,7 +60,7 @@ def matmul(x: Any, y: Any, /) -> Tensor:
         fail(ShapeError, "matmul", "a tensor of rank 0 is no matrix", x, y,
              hint="`x * y` scales by a number")  # fmt: skip
     inner = left.type.shape[-1], right.type.shape[-2] if ranks[1] > 1 else right.type.shape[0]
-    if inner[0] != inner[1]:
+    if differ(*inner):
         axis = -2 if ranks[1] > 1 else 0
         fail(
             ShapeError, "matmul", f"the inner sizes differ: axis -1 of x is {inner[0]}, "
@@ -96,7 +97,7 @@ def vecdot(x: Any, y: Any, /, *, axis: int = -1) -> Tensor:
         fail(ShapeError, "vecdot", "a tensor of rank 0 is no vector", x, y)
     places = [as_axis(axis, rank, "vecdot") for rank in ranks]
     sizes = [node.type.shape[place] for node, place in zip((left, right), places, strict=True)]
-    if sizes[0] != sizes[1]:
+    if differ(*sizes):
         problem = f"the axis {axis} has sizes {sizes[0]} and {sizes[1]}"
         fail(ShapeError, "vecdot", problem, x, y)
     shape = broadcast_shape("vecdot", left.type.shape, right.type.shape)
@@ -123,9 +124,13 @@ def tensordot(x: Any, y: Any, /, axes: Any = 2) -> Tensor:
             tuple([as_axis(axis, rank, "tensordot") for axis in each])
             for each, rank in zip(listed, ranks, strict=True)
         )
-    sizes = [left.type.shape[axis] for axis in ours], [right.type.shape[axis] for axis in theirs]
-    if sizes[0] != sizes[1]:
-        problem = f"the summed axes have sizes {sizes[0]} and {sizes[1]}"
+    sizes = [
+        tuple([node.type.shape[axis] for axis in axes])
+        for node, axes in ((left, ours), (right, theirs))
+    ]
+    if differ(*sizes):
+        shown = " and ".join([str(list(each)) for each in sizes])
+        problem = f"the summed axes have sizes {shown}"
         fail(ShapeError, "tensordot", problem, x, y)
     return wrap(contract(left, right, ((), ()), (ours, theirs)))
 

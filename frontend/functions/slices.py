@@ -18,6 +18,7 @@ from ..bounds import bound_size
 from ..errors import PlaceError, fail
 from ..handle import Handle, wrap
 from ..node import Node, constant, record
+from ..sizes import size_of
 from .common import cast_node, not_negative, size_node
 
 INDEX = ir.i64
@@ -61,6 +62,7 @@ def slice_part(item: slice, size: Size, axis: int) -> Part:
     step = 1 if item.step is None else _end(item.step)
     if step == 0:
         fail(PlaceError, "index", f"the step of the slice of axis {axis} is 0")
+    item = slice(size_of(item.start), size_of(item.stop), item.step)
     ends = (item.start, item.stop)
     if any([_is_traced(each) for each in ends]):
         return _computed(item, size, _forwards(step, axis, "its ends are tensors"))

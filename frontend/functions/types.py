@@ -16,7 +16,8 @@ from ...ir import dtypes as ir
 from ..dtypes import OF_IR, DType, as_dtype, promoted
 from ..errors import ArgumentError, DTypeError, fail
 from ..handle import Handle, wrap
-from ..unseen import current_unseen, shown
+from ..sizes import shown
+from ..unseen import current_unseen
 from .common import NUMBER_TYPES, as_node, as_shape, broadcast_shape, cast_node, common_dtype
 from .creation import as_device, asarray
 
