@@ -20,6 +20,63 @@ from .symbolic import is_open, resized, symbols_in
 from .unseen import Shape, Unseen
 
 Function = Callable[..., Any]
+Rule = Callable[..., Any]
+"""What can be said of two sizes whatever they are; None, or a refusal, where nothing can."""
+
+
+def _remainder(one: Size, other: Size) -> Size | None:
+    """What is left of a division, if that is nothing."""
+    return 0 if isinstance(other, int) and other > 0 and Facts().divides(other, one) else None
+
+
+def _are_equal(one: Size, other: Size) -> bool | None:
+    if one is other or Facts().equal(one, other):
+        return True
+    return False if Facts().less(one, other) or Facts().less(other, one) else None
+
+
+def _is_less(one: Size, other: Size) -> bool | None:
+    if Facts().less(one, other):
+        return True
+    return False if Facts().at_most(other, one) else None
+
+
+def _negated(rule: Rule) -> Rule:
+    def negated(one: Size, other: Size) -> bool | None:
+        answer = rule(one, other)
+        return None if answer is None else not answer
+
+    return negated
+
+
+def _exchanged(rule: Rule) -> Rule:
+    return lambda one, other: rule(other, one)
+
+
+def _operator(of_numbers: Function, rule: Rule | None = None) -> tuple[Function, Function]:
+    """An operator with a size on its left, and with one on its right: what comes of it for all
+    sizes, if the rule says that, or else for these numbers. What is no number decides itself."""
+
+    def forward(self: UnseenSize, other: Any) -> Any:
+        if not isinstance(other, int | float | complex):
+            return NotImplemented
+        return _made(self.unseen, of_numbers, rule, self, other)
+
+    def reflected(self: UnseenSize, other: Any) -> Any:
+        if not isinstance(other, int | float | complex):
+            return NotImplemented
+        return _made(self.unseen, of_numbers, rule, other, self)
+
+    return forward, reflected
+
+
+def _looking(function: Function) -> Function:
+    """What integers do, done with the number."""
+
+    def method(self: UnseenSize, *given: Any) -> Any:
+        return function(self.__index__(), *[whole(each) for each in given])
+
+    return method
 
 
 class UnseenSize:
@@ -50,8 +107,11 @@ class UnseenSize:
 
     __int__ = __trunc__ = __floor__ = __ceil__ = __index__
 
+    def __hash__(self) -> int:
+        return hash(self.__index__())
+
     def __bool__(self) -> bool:
-        return _answer("ne", self.unseen, self, 0)
+        return self != 0
 
     def __reduce__(self) -> tuple[Any, ...]:
         return int, (self.__index__(),)
@@ -64,6 +124,31 @@ class UnseenSize:
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *given: Any, **named: Any) -> Any:
         return getattr(ufunc, method)(*[whole(each) for each in given], **named)
+
+    __add__, __radd__ = _operator(operator.add, operator.add)
+    __sub__, __rsub__ = _operator(operator.sub, operator.sub)
+    __mul__, __rmul__ = _operator(operator.mul, operator.mul)
+    __floordiv__, __rfloordiv__ = _operator(operator.floordiv, floor_div)
+    __mod__, __rmod__ = _operator(operator.mod, _remainder)
+    __truediv__, __rtruediv__ = _operator(operator.truediv)
+    __divmod__, __rdivmod__ = _operator(divmod)
+    __pow__, __rpow__ = _operator(operator.pow)
+    __eq__ = _operator(operator.eq, _are_equal)[0]
+    __ne__ = _operator(operator.ne, _negated(_are_equal))[0]
+    __lt__ = _operator(operator.lt, _is_less)[0]
+    __gt__ = _operator(operator.gt, _exchanged(_is_less))[0]
+    __le__ = _operator(operator.le, _negated(_exchanged(_is_less)))[0]
+    __ge__ = _operator(operator.ge, _negated(_is_less))[0]
+
+    __str__, __repr__ = _looking(str), _looking(repr)
+    __format__, __float__, __round__ = _looking(format), _looking(float), _looking(round)
+    __abs__, __neg__, __pos__ = _looking(abs), _looking(operator.neg), _looking(operator.pos)
+    __and__, __rand__ = _looking(int.__and__), _looking(int.__rand__)
+    __or__, __ror__ = _looking(int.__or__), _looking(int.__ror__)
+    __xor__, __rxor__ = _looking(int.__xor__), _looking(int.__rxor__)
+    __lshift__, __rlshift__ = _looking(int.__lshift__), _looking(int.__rlshift__)
+    __rshift__, __rrshift__ = _looking(int.__rshift__), _looking(int.__rrshift__)
+    __invert__ = _looking(operator.invert)
 
 
 def size_of(value: Any) -> Any:
@@ -91,52 +176,11 @@ def _shown(size: Size, unseen: Unseen) -> Any:
     return UnseenSize(size, unseen) if interval(size)[0] >= 0 else unseen.look(size)
 
 
-def _remainder(one: Size, other: Size) -> Size | None:
-    """What is left of a division, if that is nothing whatever the size is."""
-    return 0 if isinstance(other, int) and other > 0 and Facts().divides(other, one) else None
-
-
-def _are_equal(one: Size, other: Size) -> bool | None:
-    """Whether two sizes are, or None where that depends on how large they are."""
-    if one is other or Facts().equal(one, other):
-        return True
-    return False if Facts().less(one, other) or Facts().less(other, one) else None
-
-
-def _is_less(one: Size, other: Size) -> bool | None:
-    """The same of whether one is less."""
-    if Facts().less(one, other):
-        return True
-    return False if Facts().at_most(other, one) else None
-
-
-def _not(answer: bool | None) -> bool | None:
-    return None if answer is None else not answer
-
-
-_OF_SIZES: dict[str, Function] = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "floordiv": floor_div,
-    "mod": _remainder,
-    "eq": _are_equal,
-    "ne": lambda one, other: _not(_are_equal(one, other)),
-    "lt": _is_less,
-    "le": lambda one, other: _not(_is_less(other, one)),
-    "gt": lambda one, other: _is_less(other, one),
-    "ge": lambda one, other: _not(_is_less(one, other)),
-}
-"""What can be said of sizes whatever they are; or None, or a refusal, where it cannot."""
-
-
-def _answer(name: str, unseen: Unseen, *given: Any) -> Any:
-    """What comes of an operator, for all sizes if that can be said, or else for these numbers."""
-    of_numbers: Function = divmod if name == "divmod" else getattr(operator, name)
-    rule = _OF_SIZES.get(name)
+def _made(unseen: Unseen, of_numbers: Function, rule: Rule | None, *given: Any) -> Any:
     if rule is not None and all([isinstance(each, int) for each in given]):
+        one, other = [_as_size(each) for each in given]
         try:
-            made = rule(*[_as_size(each) for each in given])
+            made = rule(one, other)
         except DimError:
             made = None
         if made is not None:
@@ -147,40 +191,3 @@ def _answer(name: str, unseen: Unseen, *given: Any) -> Any:
 def _as_size(value: Any) -> Size:
     """A size, or a number, which may be of a class of its own."""
     return value.size if type(value) is UnseenSize else int(value)
-
-
-def _forward(name: str) -> Function:
-    def method(self: UnseenSize, other: Any) -> Any:
-        is_number = isinstance(other, int | float | complex)
-        return _answer(name, self.unseen, self, other) if is_number else NotImplemented
-
-    return method
-
-
-def _reflected(name: str) -> Function:
-    def method(self: UnseenSize, other: Any) -> Any:
-        is_number = isinstance(other, int | float | complex)
-        return _answer(name, self.unseen, other, self) if is_number else NotImplemented
-
-    return method
-
-
-def _looking(name: str) -> Function:
-    """A method of integers that has no rule for sizes."""
-
-    def method(self: UnseenSize, *given: Any) -> Any:
-        return getattr(int, name)(self.__index__(), *[whole(each) for each in given])
-
-    return method
-
-
-_REFLECTED = ("add", "sub", "mul", "floordiv", "mod", "truediv", "divmod")
-for _name in (*_OF_SIZES, "truediv", "divmod"):
-    setattr(UnseenSize, f"__{_name}__", _forward(_name))
-for _name in _REFLECTED:
-    setattr(UnseenSize, f"__r{_name}__", _reflected(_name))
-for _name in (
-    "abs", "and", "float", "format", "hash", "invert", "lshift", "neg", "or", "pos", "pow", "rand",
-    "repr", "rlshift", "ror", "round", "rpow", "rrshift", "rshift", "rxor", "str", "xor",
-):  # fmt: skip
-    setattr(UnseenSize, f"__{_name}__", _looking(f"__{_name}__"))
