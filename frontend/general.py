@@ -1,8 +1,8 @@
 """Operations that do the same whatever their sizes are.
 
 Comes in: an op class of the tensor floor, with the types and attributes of an operation. Goes out:
-whether it would be recorded alike for each number that its symbols may stand for.
-Never: a guess: what no rule here knows is not the same.
+the sizes without which it would not be recorded alike for each number that symbols may stand for.
+Never: a guess: where no rule here knows the operation, that is all sizes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..ir import tensor as ops
-from ..ir.dims import interval
+from ..ir.dims import Size, interval
 from ..ir.facts import Facts
 from ..ir.tensor.arg_reduce import ArgReduction
 from ..ir.tensor.elementwise import Elementwise
@@ -20,46 +20,48 @@ from ..ir.tensor.scan import Scan
 from .symbolic import is_open
 
 
-def is_general(cls: Any, types: Sequence[Any], attributes: Sequence[Any]) -> bool:
-    """Whether an operation does the same for all sizes that are symbols here: it takes no places
-    along their axes that are within some of them alone."""
+def decisive(cls: Any, types: Sequence[Any], attributes: Sequence[Any]) -> Any:
+    """The sizes, in whatever has some, that decide what an operation does: places along their axes
+    may be within some of them alone. None if it does the same for all that its symbols may be."""
     if issubclass(cls, _GENERAL):
-        return True
+        return None
     rule = _RULES.get(cls)
+    if rule is None:
+        return types, attributes
     names = [field.name for field in cls.attribute_fields]
-    return rule is not None and rule(types, dict(zip(names, attributes, strict=False)))
+    return rule(types, dict(zip(names, attributes, strict=False)))
 
 
-def may_be_small(made: Any) -> bool:
-    """Whether a result may have an axis of one element or none: functions decide by that."""
+def small(made: Any) -> tuple[Size, ...]:
+    """Those sizes of results that may be one or none: functions decide by that."""
     types = made if isinstance(made, tuple) else (made,)
-    return any([interval(size)[0] < 2 for type_ in types for size in type_.shape if is_open(size)])
-
-
-def _cuts_inside(types: Sequence[Any], given: Mapping[str, Any]) -> bool:
-    """A slice lies in every tensor that there may be."""
-    facts = Facts()
-    ends = zip(types[0].shape, given["start"], given["size"], given["step"], strict=True)
-    return all(
-        [
-            facts.at_most(0, start)
-            and facts.at_most(0, size)
-            and facts.at_most(start + (size - 1) * step + 1, extent)
-            for extent, start, size, step in ends
-        ]
+    return tuple(
+        [size for each in types for size in each.shape if interval(size)[0] < 2 and is_open(size)]
     )
 
 
-def _sorts_all(types: Sequence[Any], given: Mapping[str, Any]) -> bool:
-    """As much of a line is wanted as there is, or the line has a number."""
+def _of_slice(types: Sequence[Any], given: Mapping[str, Any]) -> Any:
+    """Of axes along which a slice may not lie inside all sizes."""
+    ends = zip(types[0].shape, given["start"], given["size"], given["step"], strict=True)
+    return tuple([each for each in ends if not _is_inside(*each)])
+
+
+def _is_inside(extent: Size, start: Size, size: Size, step: int) -> bool:
+    facts = Facts()
+    ends_inside = facts.at_most(start + (size - 1) * step + 1, extent)
+    return ends_inside and facts.at_most(0, start) and facts.at_most(0, size)
+
+
+def _of_sort(types: Sequence[Any], given: Mapping[str, Any]) -> Any:
+    """None if as much of a line is wanted as there is."""
     count = given.get("count")
-    return count is None or not is_open((types[0].shape[given["axis"]], count))
+    return None if count is None else (types[0].shape[given["axis"]], count)
 
 
-def _convolves_more(types: Sequence[Any], given: Mapping[str, Any]) -> bool:
-    """There may be more images, of these channels and sizes."""
+def _of_convolution(types: Sequence[Any], given: Mapping[str, Any]) -> Any:
+    """All but the number of images."""
     x, kernel = types
-    return not is_open((x.shape[1:], kernel.shape, given["low"], given["high"]))
+    return x.shape[1:], kernel.shape, given["low"], given["high"]
 
 
 _GENERAL: tuple[type, ...] = (
@@ -67,8 +69,8 @@ _GENERAL: tuple[type, ...] = (
     ops.Concat, ops.Constant, ops.Contract, ops.Dim, ops.Flip, ops.Gather, ops.Iota, ops.Pad,
     ops.Permute, ops.RandomBits, ops.Reshape, ops.Scatter, ops.Select,
 )  # fmt: skip
-_RULES: dict[Any, Callable[[Sequence[Any], Mapping[str, Any]], bool]] = {
-    ops.Slice: _cuts_inside,
-    ops.Sort: _sorts_all,
-    ops.Convolve: _convolves_more,
+_RULES: dict[Any, Callable[[Sequence[Any], Mapping[str, Any]], Any]] = {
+    ops.Slice: _of_slice,
+    ops.Sort: _of_sort,
+    ops.Convolve: _of_convolution,
 }

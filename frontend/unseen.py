@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..ir import tensor as ops
 from ..ir.dims import Size, Symbol, substitute
 from ..ir.tensor.control import ControlOp
-from .general import is_general, may_be_small
+from .general import decisive, small
 from .symbolic import resized, symbols_in
 
 if TYPE_CHECKING:
@@ -73,8 +73,7 @@ class Unseen:
         """The attributes of an operation, which has looked at its sizes if it is not the same for
         all there may be, or if what is `made` may have an axis of one element or none: a fact."""
         types = tuple([operand.type for operand in operands])
-        if may_be_small(made) or not is_general(cls, types, attributes):
-            self.look((attributes, types))
+        self.look((small(made), decisive(cls, types, attributes)))
         return self.known(attributes)
 
     def stated(self, cls: Any, operands: Sequence[Node], *parts: Any) -> Sequence[Any]:
