@@ -41,6 +41,7 @@ if TYPE_CHECKING:  # the lazy names, for tools that read the source
     from .functions.manipulation import *
     from .functions.masks import *
     from .functions.padding import *
+    from .functions.pieces import chunk, split, unstack
     from .functions.pooling import adaptive_mean_pool, max_pool, mean_pool
     from .functions.powers import pow
     from .functions.products import *

@@ -89,8 +89,10 @@ def as_dtype(given: Any) -> DType:
         return given
     found = _NAMES.get(_key(given))
     if found is None:
-        known = ", ".join(each.name for each in ALL)
-        fail(DTypeError, "dtype", f"{shown(given)} is not a dtype", hint=f"the dtypes are {known}")
+        hint = f"the dtypes are {', '.join(each.name for each in ALL)}"
+        if isinstance(given, int):
+            hint = f"sizes are one shape, a tuple, as in `bs.zeros((3, 4))`; {hint}"
+        fail(DTypeError, "dtype", f"{shown(given)} is not a dtype", hint=hint)
     return found
 
 

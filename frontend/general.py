@@ -15,6 +15,7 @@ from ..ir.dims import Size, interval
 from ..ir.facts import Facts
 from ..ir.tensor.arg_reduce import ArgReduction
 from ..ir.tensor.elementwise import Elementwise
+from ..ir.tensor.matrices import MatrixOp
 from ..ir.tensor.reduce import Reduction
 from ..ir.tensor.scan import Scan
 from .symbolic import is_open
@@ -25,6 +26,8 @@ def decisive(cls: Any, types: Sequence[Any], attributes: Sequence[Any]) -> Any:
     may be within some of them alone. None if it does the same for all that its symbols may be."""
     if issubclass(cls, _GENERAL):
         return None
+    if issubclass(cls, MatrixOp):  # there may be more matrices
+        return tuple([type_.shape[-2:] for type_ in types])
     rule = _RULES.get(cls)
     if rule is None:
         return types, attributes

@@ -19,7 +19,7 @@ from .errors import ArgumentError, expect_functions, fail
 from .functions.common import as_node, as_shape
 from .handle import wrap
 from .node import record_parts
-from .sizes import shown
+from .sizes import visible
 from .tree import LEAF, Structure, flatten
 from .unseen import current_unseen
 
@@ -30,7 +30,7 @@ class ShapeDtype:
     __slots__ = ("dtype", "shape")
 
     def __init__(self, shape: Any, dtype: Any) -> None:
-        self.shape = shown(as_shape(shape, "ShapeDtype"), current_unseen())
+        self.shape = visible(as_shape(shape, "ShapeDtype"), current_unseen())
         self.dtype: DType = as_dtype(dtype)
 
     def __repr__(self) -> str:

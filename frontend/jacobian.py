@@ -13,7 +13,7 @@ from math import prod as product
 from typing import Any, cast
 
 from .errors import ArgumentError, expect_functions, fail, shown
-from .functions.common import as_node
+from .functions.common import as_node, as_shape
 from .functions.manipulation import moveaxis, reshaped
 from .functions.triangles import eye
 from .grad import pushing, vjp
@@ -94,7 +94,7 @@ def _basis(tensor: Any) -> Any:
 
 
 def _reshaped(tensor: Any, shape: tuple[Any, ...]) -> Any:
-    return wrap(reshaped(tensor.node, shape))
+    return wrap(reshaped(tensor.node, as_shape(shape, "jacobian")))
 
 
 def _columns(tensor: Any, shape: tuple[Any, ...]) -> Any:

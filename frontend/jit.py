@@ -282,6 +282,7 @@ class Jitted:
                 traced = self._traced(given, unseen)
             except Exception as problem:
                 is_theirs = is_own(problem) and not unseen.may_explain(problem)
+                unseen.look_at_what_is_kept()
                 if is_of_handler(problem) or is_theirs:
                     raise
                 unseen.refused = True

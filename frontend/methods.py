@@ -21,6 +21,7 @@ from .functions import (
     logic,
     manipulation,
     masks,
+    pieces,
     powers,
     products,
     reductions,
@@ -214,7 +215,7 @@ class Methods(Operators):
     sum = _reduction(reductions.sum)
     var = _reduction(reductions.var, ddof="correction")
 
-    chunk = manipulation.chunk
+    chunk = pieces.chunk
     expand = manipulation.expand
     expand_dims = manipulation.expand_dims
     flatten = manipulation.flatten
@@ -223,12 +224,12 @@ class Methods(Operators):
     reshape = _listing(manipulation.reshape)
     repeat = repeating.repeat
     roll = manipulation.roll
-    split = manipulation.split
+    split = pieces.split
     squeeze = manipulation.squeeze
     swapaxes = manipulation.swapaxes
     tile = manipulation.tile
     transpose = manipulation.transpose
-    unstack = manipulation.unstack
+    unstack = pieces.unstack
 
     argsort = sorting.argsort
     sort = sorting.sort

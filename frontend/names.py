@@ -50,12 +50,12 @@ EXPORTS = {
         less less_equal logical_and logical_not logical_or logical_xor not_equal signbit where
     """,
     "functions.manipulation": """
-        broadcast_arrays broadcast_to chunk concat expand expand_dims flatten flip matrix_transpose
-        moveaxis permute_dims reshape roll split squeeze stack swapaxes tile transpose
-        unstack
+        broadcast_arrays broadcast_to concat expand expand_dims flatten flip matrix_transpose
+        moveaxis permute_dims reshape roll squeeze stack swapaxes tile transpose
     """,
     "functions.masks": "argwhere nonzero",
     "functions.padding": "pad unfold",
+    "functions.pieces": "chunk split unstack",
     "functions.pooling": "adaptive_mean_pool max_pool mean_pool",
     "functions.powers": "pow",
     "functions.products": "cross diag diagonal kron matmul outer tensordot trace vecdot",

@@ -23,6 +23,7 @@ from .handle import Handle
 from .lazy import LazyDict, LazyList, bundle_of
 from .node import Node
 from .readers import reader
+from .sizes import whole
 from .tree import LEAF, Structure, container_of, flatten
 
 _TREES_AT_MOST = 4
@@ -97,6 +98,7 @@ class Quick:
     def _take_other(self, tree: Any, into: _Into, device: Any) -> Any:
         """The same for what is neither a tensor nor a lazy tree."""
         kinds, pieces, of_host, learning = into
+        tree = whole(tree)
         found = self._found(len(kinds), tree) if len(kinds) in self._known else None
         if found is None and is_of_host(tree):  # for which there is a place until all are known
             of_host.append((len(kinds), len(pieces), tree))

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from math import prod
 from typing import Any, cast
 
 import numpy as np
 
-from ..ir.dims import DimError, Size, floor_div, interval, substitute
+from ..ir.dims import MAX_SIZE, Dim, DimError, Size, floor_div, substitute, terms_of
 from ..ir.facts import Facts
 from .symbolic import is_open, resized, symbols_in
-from .unseen import Shape, Unseen
+from .unseen import Shape, Unseen, current_unseen
 
 Function = Callable[..., Any]
 Rule = Callable[..., Any]
@@ -39,6 +40,13 @@ def _is_less(one: Size, other: Size) -> bool | None:
     if Facts().less(one, other):
         return True
     return False if Facts().at_most(other, one) else None
+
+
+def _power(base: Size, exponent: Size) -> Size | None:
+    """A product of a few."""
+    if isinstance(exponent, int) and 1 <= exponent <= 4:
+        return prod([base] * exponent)
+    return None
 
 
 def _negated(rule: Rule) -> Rule:
@@ -80,18 +88,22 @@ def _looking(function: Function) -> Function:
 
 
 class UnseenSize:
-    """A size at which nobody has looked. For Python it is an integer, and `isinstance` says so, but
-    not one in whose memory C finds the number without asking."""
+    """A size at which nobody has looked, of one trace: for all others it is a number. For Python it
+    is an integer, and `isinstance` says so, but not one in whose memory C finds the number without
+    asking."""
 
     __slots__ = ("_size", "unseen")
+    _size: Size
+    unseen: Unseen
 
-    def __init__(self, size: Size, unseen: Unseen) -> None:
-        self._size, self.unseen = size, unseen
-        unseen.held += 1
-        unseen.is_shown = True
+    def __new__(cls, size: Size, unseen: Unseen) -> UnseenSize:
+        made = super().__new__(cls)
+        made._size, made.unseen = size, unseen
+        unseen.hand_out()
+        return made
 
     def __del__(self) -> None:
-        self.unseen.held -= 1
+        self.unseen.take_back()
 
     @property
     def __class__(self) -> type:
@@ -117,13 +129,18 @@ class UnseenSize:
         return int, (self.__index__(),)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.__index__() if hasattr(int, name) else 0, name)
+        if hasattr(int, name):
+            return getattr(self.__index__(), name)
+        raise AttributeError(f"'int' object has no attribute {name!r}", name=name, obj=self)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         return np.array(self.__index__(), dtype)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *given: Any, **named: Any) -> Any:
-        return getattr(ufunc, method)(*[whole(each) for each in given], **named)
+        return getattr(ufunc, method)(*whole_in(given), **named)
+
+    def __array_function__(self, function: Any, _: Any, given: Any, named: Any) -> Any:
+        return function(*whole_in(given), **whole_in(named))
 
     __add__, __radd__ = _operator(operator.add, operator.add)
     __sub__, __rsub__ = _operator(operator.sub, operator.sub)
@@ -132,7 +149,7 @@ class UnseenSize:
     __mod__, __rmod__ = _operator(operator.mod, _remainder)
     __truediv__, __rtruediv__ = _operator(operator.truediv)
     __divmod__, __rdivmod__ = _operator(divmod)
-    __pow__, __rpow__ = _operator(operator.pow)
+    __pow__, __rpow__ = _operator(operator.pow, _power)
     __eq__ = _operator(operator.eq, _are_equal)[0]
     __ne__ = _operator(operator.ne, _negated(_are_equal))[0]
     __lt__ = _operator(operator.lt, _is_less)[0]
@@ -152,8 +169,11 @@ class UnseenSize:
 
 
 def size_of(value: Any) -> Any:
-    """The size, perhaps an open one, that stands behind an integer; anything else as it is."""
-    return value.size if type(value) is UnseenSize else value
+    """The size behind an integer, an open one where it is of what is being traced; anything else as
+    it is."""
+    if type(value) is not UnseenSize:
+        return value
+    return value.size if value.unseen is current_unseen() else value.__index__()
 
 
 def whole(value: Any) -> Any:
@@ -161,33 +181,55 @@ def whole(value: Any) -> Any:
     return value.__index__() if type(value) is UnseenSize else value
 
 
-def shown(shape: Shape, unseen: Unseen | None, ended: bool = False) -> tuple[int, ...]:
+def whole_in(part: Any) -> Any:
+    """The same in tuples, lists and dicts."""
+    if isinstance(part, dict):
+        return {key: whole_in(each) for key, each in cast(dict[Any, Any], part).items()}
+    if type(part) in (tuple, list):
+        return type(part)([whole_in(each) for each in part])
+    return whole(part)
+
+
+def visible(shape: Shape, unseen: Unseen | None, ended: bool = False) -> tuple[int, ...]:
     """A shape as users get it; once the trace has `ended`, in plain numbers."""
     if unseen is None or unseen.numbers.keys().isdisjoint(symbols_in(shape)):
         return cast(tuple[int, ...], shape)
     if ended:
         return resized(shape, lambda size: substitute(size, unseen.numbers))
-    return tuple([_shown(size, unseen) for size in unseen.known(shape)])
+    return tuple([_visible(size, unseen) for size in unseen.known(shape)])
 
 
-def _shown(size: Size, unseen: Unseen) -> Any:
+def _visible(size: Size, unseen: Unseen) -> Any:
     if not is_open(size):
         return size
-    return UnseenSize(size, unseen) if interval(size)[0] >= 0 else unseen.look(size)
+    is_size = Facts().at_most(0, size) and _fits(size)
+    return UnseenSize(size, unseen) if is_size else unseen.look(size)
+
+
+def _fits(size: Size) -> bool:
+    """Whether i64 certainly holds a size, and all that it is computed of."""
+    terms = terms_of(size).items()
+    most = sum([abs(by) * prod([each.high for each in atoms]) for atoms, by in terms])
+    parts = size.parts if isinstance(size, Dim) else ()
+    return most <= MAX_SIZE and all([_fits(each) for each in parts])
 
 
 def _made(unseen: Unseen, of_numbers: Function, rule: Rule | None, *given: Any) -> Any:
-    if rule is not None and all([isinstance(each, int) for each in given]):
-        one, other = [_as_size(each) for each in given]
-        try:
-            made = rule(one, other)
-        except DimError:
-            made = None
-        if made is not None:
-            return made if isinstance(made, bool) else _shown(made, unseen)
-    return of_numbers(*[whole(each) for each in given])
+    made = None if rule is None else _for_all(unseen, rule, *given)
+    if made is None:
+        return of_numbers(*[whole(each) for each in given])
+    return made if isinstance(made, bool) else _visible(made, unseen)
 
 
-def _as_size(value: Any) -> Size:
-    """A size, or a number, which may be of a class of its own."""
-    return value.size if type(value) is UnseenSize else int(value)
+def _for_all(unseen: Unseen, rule: Rule, *given: Any) -> Size | bool | None:
+    """What a rule says of numbers and sizes of a trace, if anything."""
+    if not all([isinstance(each, int) for each in given]):
+        return None
+    sizes = [
+        each.size if type(each) is UnseenSize and each.unseen is unseen else int(each)
+        for each in given
+    ]
+    try:
+        return rule(*sizes)
+    except DimError:
+        return None

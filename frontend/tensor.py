@@ -26,7 +26,7 @@ from .handle import Handle, wrap
 from .methods import Methods
 from .node import Leaf, Node, leaf
 from .pending import remember
-from .sizes import shown
+from .sizes import visible
 from .trace import apart, refuse_outside, refuse_value
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Tensor(Methods, Handle):
         shape = node.type.shape
         if node.trace is None or node.trace.unseen is None:
             return shape
-        return shown(shape, node.trace.unseen, node.trace.ended)
+        return visible(shape, node.trace.unseen, node.trace.ended)
 
     @property
     def dtype(self) -> DType:

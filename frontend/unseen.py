@@ -26,7 +26,7 @@ class Unseen:
     """The sizes of one function while it is traced: the number that each symbol stands for.
 
     `seen` are the symbols that somebody has looked at, `nodes` what may have others in it,
-    `held` how many sizes there are that somebody holds and may look at; `is_shown` says that there
+    `held` has an item for each size that somebody holds and may look at; `is_shown` says that there
     have been some, and `refused` that an operation has refused something, perhaps on account of a
     symbol.
     """
@@ -38,7 +38,7 @@ class Unseen:
         self.seen: dict[Symbol, int] = {}
         self.nodes: list[Node] = []
         self.refused = False
-        self.held = 0
+        self.held: list[None] = []  # to which threads may add at once
         self.is_shown = False
 
     @property
@@ -46,10 +46,20 @@ class Unseen:
         """The sizes at which nobody has looked."""
         return {each: number for each, number in self.numbers.items() if each not in self.seen}
 
+    def hand_out(self) -> None:
+        """Somebody holds one more size."""
+        self.is_shown = True
+        self.held.append(None)
+
+    def take_back(self) -> None:
+        """Somebody holds one less."""
+        self.held.pop()
+
     def may_explain(self, problem: Exception) -> bool:
         """Whether an error may come of sizes that are no plain numbers: some of what is written in
-        C does not take them for integers."""
-        return self.refused or (self.is_shown and isinstance(problem, TypeError))
+        C does not take them for integers, and says so."""
+        is_of_size = isinstance(problem, TypeError) or "UnseenSize" in str(problem)
+        return self.refused or (self.is_shown and is_of_size)
 
     def look(self, part: Any) -> Any:
         """A size, a type, or a tuple of such things, with plain numbers; all nodes, too."""
@@ -62,7 +72,7 @@ class Unseen:
         return self.known(part)
 
     def look_at_what_is_kept(self) -> None:
-        """Once the function has ended: who has kept a size may look at it any time."""
+        """Once the function has ended, or failed: who keeps a size may look at it any time."""
         if self.held:
             self.look(tuple(self.numbers))
         self.nodes.clear()

@@ -126,7 +126,7 @@ def choice(
 
 def without_replacement(key: Node, logits: Tensor, count: Any) -> Tensor:
     """`count` different places along the last axis, drawn one by one by softmax(logits)."""
-    noise = Draw(key, logits.shape, logits.node.type.dtype).gumbel()
+    noise = Draw(key, logits.node.type.shape, logits.node.type.dtype).gumbel()
     return topk(noise + logits, count).indices
 
 

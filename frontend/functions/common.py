@@ -34,7 +34,7 @@ from ..unseen import looked_at
 Number = bool | int | float | complex
 Shape = tuple[Size, ...]
 NUMBER_TYPES = (bool, int, float, complex)
-_HOLDING_SIZES = (ir.f32, ir.f64, ir.i64)  # every size is a value of theirs, if a rounded one
+HOLDING_SIZES = (ir.f32, ir.f64, ir.i64)  # every size is a value of theirs, if a rounded one
 FAR = 1 << 62
 """No matrix has a diagonal so far from its first, and i64 holds it beside the number of any row."""
 
@@ -99,7 +99,7 @@ def to_common_dtype(name: str, *values: Any, floats: bool = False) -> list[Node]
 
 
 def _as_dtype(value: Any, dtype: ir.DType, name: str) -> Node:
-    if isinstance(size := size_of(value), Dim) and dtype in _HOLDING_SIZES:
+    if isinstance(size := size_of(value), Dim) and dtype in HOLDING_SIZES:
         return cast_node(size_node(size), dtype)
     if value.__class__ in NUMBER_TYPES:
         return number(value, dtype, name)
@@ -363,6 +363,7 @@ def either(first: Any, second: Any, default: Any, name: str, words: str) -> Any:
 
 
 __all__ = [
+    "HOLDING_SIZES",
     "DType",
     "Number",
     "Shape",

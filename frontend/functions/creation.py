@@ -27,6 +27,7 @@ from ..node import Node, constant, leaf, record
 from ..sizes import size_of, whole
 from ..trace import apart
 from .common import (
+    HOLDING_SIZES,
     NUMBER_TYPES,
     as_integer,
     as_ir_dtype,
@@ -40,6 +41,7 @@ from .common import (
     not_negative,
     number,
     number_like,
+    size_node,
     upload,
     whole_number,
 )
@@ -69,7 +71,7 @@ def asarray(obj: Any, /, dtype: Any = None, device: Any = None, copy: bool | Non
     """
     wanted = None if dtype is None else as_dtype(dtype).ir
     place = as_device(device, "asarray")
-    obj = whole(obj)
+    obj = size_of(obj) if wanted in (None, *HOLDING_SIZES) else whole(obj)
     if isinstance(obj, Dim):
         obj = wrap(as_node(obj, "asarray"))
     others = others_in(obj) if isinstance(obj, list | tuple) else []
@@ -171,6 +173,8 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None) 
     if fill_value.__class__ not in NUMBER_TYPES:
         return full(shape, wrap(as_node(fill_value, "full")), dtype=dtype, device=device)
     kind = as_ir_dtype(dtype, DEFAULTS[fill_value.__class__].ir)
+    if isinstance(size := size_of(fill_value), Dim) and kind in HOLDING_SIZES:
+        return full(shape, wrap(size_node(size)), dtype=kind, device=device)
     value = as_kind(fill_value, kind)
     return made_on(broadcast_node(_own(number(value, kind, "full")), sizes), device, "full")
 
@@ -235,7 +239,8 @@ def arange(
     """start, start + step, … up to, but without, stop; with one number, from 0 up to it."""
     if stop is None:
         start, stop = 0, start
-    start, stop, step = (size_of(each) for each in (start, stop, step))
+    counts_up = isinstance(step, int) and step > 0
+    start, stop = (size_of(each) if counts_up else whole(each) for each in (start, stop))
     kind = None if dtype is None else as_dtype(dtype).ir
     if any([_is_open(each) for each in (start, stop, step)]):
         return made_on(_open_line(start, stop, step, kind or ir.i64), device, "arange")
@@ -245,8 +250,8 @@ def arange(
     if not all([math.isfinite(each) for each in (start, stop, step)]):
         fail(ArgumentError, "arange", f"cannot count from {start} to {stop} by {step}")
     count = max(math.ceil((stop - start) / step), 0)
-    whole = all(isinstance(each, int) for each in (start, stop, step))
-    kind = as_ir_dtype(dtype, ir.i64 if whole else FLOAT)
+    in_integers = all(isinstance(each, int) for each in (start, stop, step))
+    kind = as_ir_dtype(dtype, ir.i64 if in_integers else FLOAT)
     if kind not in ir.REALS:
         fail(DTypeError, "arange", f"cannot count in {OF_IR[kind]}")
     return made_on(_line(start, step, count, kind), device, "arange")

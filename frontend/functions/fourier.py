@@ -204,7 +204,7 @@ def _length(name: str, node: Node, axis: Any, n: Any, of_half: bool = False) -> 
     shape = node.type.shape
     if not shape:
         fail(ShapeError, name, "a tensor of rank 0 has no axis", wrap(node))
-    size: Any = shape[as_axis(axis, len(shape), name)]
+    size: Any = looked_at(shape[as_axis(axis, len(shape), name)])
     if n is None and not isinstance(size, int):
         fail(
             ShapeError, name, f"the length {size} of axis {axis} is not known", wrap(node),

@@ -56,9 +56,11 @@ def _resolved(node: Node, listed: list[Any]) -> tuple[Size, ...]:
     if len(unknown) > 1:
         fail(ShapeError, "reshape", f"-1 stands twice in {listed}", wrap(node))
     known = [as_size(size, "reshape") for at, size in enumerate(listed) if at not in unknown]
+    if unknown and _quotient(total, product(known)) is None:
+        total, *known = looked_at((total, *known))
     if unknown:
         known.insert(unknown[0], _quotient(total, product(known)))
-    if None in known or product(known) != total:
+    if None in known or differ(product(known), total):
         fail(
             ShapeError, "reshape", f"{total} elements do not fit the shape {listed}", wrap(node),
             hint="the sizes multiply to the number of elements; -1 finds one of them",
@@ -74,7 +76,7 @@ def _quotient(total: Size, known: Size) -> Any:
     """How often `known` goes into `total`; None where it does not divide it."""
     if isinstance(total, int) and isinstance(known, int):
         return total // known if known and total % known == 0 else None
-    exact = _exact_quotient(total, known)
+    exact = exact_quotient(total, known)
     if exact is not None:
         return exact
     try:
@@ -84,7 +86,7 @@ def _quotient(total: Size, known: Size) -> Any:
     return found if found * known == total else None
 
 
-def _exact_quotient(total: Size, known: Size) -> Size | None:
+def exact_quotient(total: Size, known: Size) -> Size | None:
     """How often a product goes into `total`, also where that may be 0 times 0."""
     terms = terms_of(known).items()
     if len(terms) != 1:
@@ -298,51 +300,6 @@ def stack(arrays: Sequence[Any], /, axis: Any = None, *, dim: Any = None) -> Ten
         fail(ShapeError, "stack", "the shapes differ", *arrays)
     place = as_axis(axis, len(nodes[0].type.shape) + 1, "stack")
     return concat([expand_dims(wrap(node), place) for node in nodes], axis=place)
-
-
-def unstack(x: Any, /, *, axis: Any = None, dim: Any = None) -> tuple[Tensor, ...]:
-    """The slices of x along an axis, each without it."""
-    axis = either(axis, dim, 0, "unstack", "axis, dim")
-    node = as_node(x, "unstack")
-    place = as_axis(axis, len(node.type.shape), "unstack")
-    count = looked_at(node.type.shape[place])
-    rest = _without(node.type.shape, place)
-    if not isinstance(count, int):
-        fail(ShapeError, "unstack", f"the size {count} of axis {place} is not a plain number", x)
-    return tuple([wrap(reshaped(part(node, place, at, 1), rest)) for at in range(count)])
-
-
-def split(x: Any, sections: Any, /, axis: Any = None, *, dim: Any = None) -> tuple[Tensor, ...]:
-    """x cut along an axis: into pieces of one size (the last may be less), or of listed sizes."""
-    axis = either(axis, dim, 0, "split", "axis, dim")
-    node = as_node(x, "split")
-    place = as_axis(axis, len(node.type.shape), "split")
-    total = looked_at(node.type.shape[place])
-    sizes = list(sections) if isinstance(sections, tuple | list) else None
-    if sizes is None:
-        length = as_integer(sections, "split", "the size of a piece")
-        if length < 1 or not isinstance(total, int):
-            fail(ArgumentError, "split", f"cannot cut {total} elements into pieces of {length}", x)
-        sizes = [min(length, total - at) for at in range(0, total, length)] or [0]
-    if sum(sizes) != total or min(sizes) < 0:
-        problem = f"the sizes {sizes} do not add up to {total}, the size of axis {place}"
-        fail(ShapeError, "split", problem, x)
-    starts = [sum(sizes[:at]) for at in range(len(sizes))]
-    pairs = zip(starts, sizes, strict=True)
-    return tuple([wrap(part(node, place, start, size)) for start, size in pairs])
-
-
-def chunk(x: Any, chunks: int, /, axis: Any = None, *, dim: Any = None) -> tuple[Tensor, ...]:
-    """x cut along an axis into at most `chunks` pieces of one size; the last may be less."""
-    axis = either(axis, dim, 0, "chunk", "axis, dim")
-    node = as_node(x, "chunk")
-    place = as_axis(axis, len(node.type.shape), "chunk")
-    if as_integer(chunks, "chunk", "a number of pieces") < 1:
-        fail(ArgumentError, "chunk", f"cannot cut into {chunks} pieces", x)
-    total = node.type.shape[place]
-    if not isinstance(total, int):
-        fail(ShapeError, "chunk", f"the size {total} of axis {place} is not a plain number", x)
-    return split(x, max(-(-total // chunks), 1), axis=place)
 
 
 def broadcast_to(x: Any, /, shape: Any) -> Tensor:

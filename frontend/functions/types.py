@@ -16,7 +16,7 @@ from ...ir import dtypes as ir
 from ..dtypes import OF_IR, DType, as_dtype, promoted
 from ..errors import ArgumentError, DTypeError, fail
 from ..handle import Handle, wrap
-from ..sizes import shown
+from ..sizes import visible
 from ..unseen import current_unseen
 from .common import NUMBER_TYPES, as_node, as_shape, broadcast_shape, cast_node, common_dtype
 from .creation import as_device, asarray
@@ -160,4 +160,4 @@ def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
     if not shapes:
         return ()
     listed = [as_shape(each, "broadcast_shapes") for each in shapes]
-    return shown(broadcast_shape("broadcast_shapes", *listed), current_unseen())
+    return visible(broadcast_shape("broadcast_shapes", *listed), current_unseen())

@@ -12,7 +12,7 @@ from ...frontend.errors import ShapeError, fail
 from ...frontend.functions.activations import sigmoid, silu
 from ...frontend.functions.common import as_axis
 from ...frontend.functions.creation import asarray
-from ...frontend.functions.manipulation import split
+from ...frontend.functions.pieces import split
 from ...frontend.tensor import Tensor
 from ..initialisers import Initialiser, Keys
 from ..layers.linear import Linear

@@ -11,7 +11,8 @@ from typing import Any
 
 from ...frontend.errors import ShapeError, fail
 from ...frontend.functions.creation import zeros
-from ...frontend.functions.manipulation import chunk, swapaxes
+from ...frontend.functions.manipulation import swapaxes
+from ...frontend.functions.pieces import chunk
 from ...frontend.tensor import Tensor
 from ..arguments import check_flags
 from ..functions.common import sizes_of

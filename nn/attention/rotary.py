@@ -14,7 +14,8 @@ from typing import Any
 from ...frontend.errors import ArgumentError, ShapeError, fail
 from ...frontend.functions.creation import arange
 from ...frontend.functions.elementwise import clip, cos, sin
-from ...frontend.functions.manipulation import chunk, concat, stack
+from ...frontend.functions.manipulation import concat, stack
+from ...frontend.functions.pieces import chunk
 from ...frontend.tensor import Tensor
 from ..arguments import above
 from ..functions.common import sizes_of, widened

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ...frontend.functions.activations import relu, sigmoid
 from ...frontend.functions.elementwise import tanh
-from ...frontend.functions.manipulation import chunk
+from ...frontend.functions.pieces import chunk
 from ...frontend.tensor import Tensor
 from ..functions.linear import linear
 from ..initialisers import Keys, inverse_root
