@@ -17,7 +17,7 @@ import numpy as np
 
 from ..ir.dims import MAX_SIZE, Dim, DimError, Size, floor_div, substitute, terms_of
 from ..ir.facts import Facts
-from .symbolic import is_open, resized, symbols_in
+from .symbolic import resized, symbols_in
 from .unseen import Shape, Unseen, current_unseen
 
 Function = Callable[..., Any]
@@ -192,7 +192,7 @@ def whole_in(part: Any) -> Any:
 
 def visible(shape: Shape, unseen: Unseen | None, ended: bool = False) -> tuple[int, ...]:
     """A shape as users get it; once the trace has `ended`, in plain numbers."""
-    if unseen is None or unseen.numbers.keys().isdisjoint(symbols_in(shape)):
+    if unseen is None:
         return cast(tuple[int, ...], shape)
     if ended:
         return resized(shape, lambda size: substitute(size, unseen.numbers))
@@ -200,10 +200,11 @@ def visible(shape: Shape, unseen: Unseen | None, ended: bool = False) -> tuple[i
 
 
 def _visible(size: Size, unseen: Unseen) -> Any:
-    if not is_open(size):
-        return size
-    is_size = Facts().at_most(0, size) and _fits(size)
-    return UnseenSize(size, unseen) if is_size else unseen.look(size)
+    found = {*symbols_in(size)}
+    if found.isdisjoint(unseen.numbers):
+        return size  # a number, or of symbols that a user named, or that data decide
+    is_own = found <= unseen.numbers.keys() and Facts().at_most(0, size) and _fits(size)
+    return UnseenSize(size, unseen) if is_own else unseen.look(size)
 
 
 def _fits(size: Size) -> bool:

@@ -74,6 +74,13 @@ def of_pairs(x: Any) -> Any:
     return bs.log_softmax(scores)[places, places].mean()
 
 
+def chosen(x: Any) -> Any:
+    """Of a size that data decide, beside one at which nobody looks."""
+    found = x[:, x.sum((0, 2)) > 0, 0]
+    count, few = found.shape
+    return (bs.zeros((count, few)) + found).sum() / (count * few) + bs.arange(few).sum() * count
+
+
 def counted(x: Any) -> Any:
     return bs.fori_loop(0, x.shape[0], lambda at, total: total * 1.1 + x[at], x[0])
 
@@ -136,6 +143,7 @@ LOOKING: dict[str, Callable[[Any], Any]] = {
     "too large": lambda x: (x * 0 + 1) * ((x.shape[0] - 2) * 2**60) / x.shape[0] ** 3,
     "chosen by numpy": lambda x: x * np.where(np.ones(8, bool), np.float32(2), x.shape[0]),
     "numpy": lambda x: x * np.ones((x.shape[0], 1, 1), np.float32) * np.sqrt(x.shape[0]),
+    "chosen": chosen,
     "power": lambda x: bs.abs(x) ** x.shape[0],
     "less": lambda x: x[: x.shape[0] - 3] if x.shape[0] > 3 else x,
     "half": lambda x: x.reshape(x.shape[0] // 2, 2, -1) if x.shape[0] % 2 == 0 else x,
