@@ -22,7 +22,6 @@ from ..foreign import host_array_of, is_foreign
 from ..handle import Handle, wrap
 from ..node import Node, record
 from ..sizes import size_of
-from ..unseen import looked_at
 from .common import (
     as_axis,
     as_node,
@@ -141,17 +140,10 @@ def _part(node: Node, item: Any, axis: int) -> Part:
 
 def _counted(node: Node, place: int, size: Size, axis: int) -> Size:
     """A place counted from the front; refuses one outside."""
-    size = _holding(size, place, place)
     if isinstance(size, int) and not -size <= place < size:
         problem = f"index {place} is outside axis {axis} of size {size}"
         fail(PlaceError, "index", problem, wrap(node))
     return size + place if place < 0 else place
-
-
-def _holding(size: Size, least: int, most: int) -> Size:
-    """The size of an axis, which is looked at unless it certainly has the places between two."""
-    facts = Facts()
-    return size if facts.less(most, size) and facts.at_most(-least, size) else looked_at(size)
 
 
 def _host_places(node: Node, places: Any, size: Size, axis: int) -> Node:
@@ -159,8 +151,6 @@ def _host_places(node: Node, places: Any, size: Size, axis: int) -> Node:
     if places.dtype.kind not in "iu":
         problem = f"an index is an array of integers or booleans, not of {places.dtype}"
         fail(PlaceError, "index", problem, wrap(node))
-    if places.size:
-        size = _holding(size, int(places.min()), int(places.max()))
     if not isinstance(size, int):
         return _wrapped(upload(places, None, "index"), size)
     outside = (places < -size) | (places >= size)

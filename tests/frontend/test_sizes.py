@@ -137,8 +137,6 @@ LOOKING: dict[str, Callable[[Any], Any]] = {
     "lists": lambda x: bs.asarray([x.shape[0], 2]) + bs.asarray(x.shape[0], dtype="int8"),
     "backwards": lambda x: x * bs.arange(x.shape[0] - 1, -1, -1)[:, None, None],
     "transformed": lambda x: bs.abs(bs.fft.fft(x, axis=0)),
-    "a known place": lambda x: x.at[5].set(1.0),
-    "known places": lambda x: x[[0, 5]],
     "halves": lambda x: x.reshape(2, -1, 8) if x.shape[0] % 2 == 0 else x,
     "too large": lambda x: (x * 0 + 1) * ((x.shape[0] - 2) * 2**60) / x.shape[0] ** 3,
     "chosen by numpy": lambda x: x * np.where(np.ones(8, bool), np.float32(2), x.shape[0]),
