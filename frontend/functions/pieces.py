@@ -75,8 +75,14 @@ def chunk(x: Any, chunks: int, /, axis: Any = None, *, dim: Any = None) -> tuple
     axis = either(axis, dim, 0, "chunk", "axis, dim")
     node = as_node(x, "chunk")
     place = as_axis(axis, len(node.type.shape), "chunk")
-    if as_integer(chunks, "chunk", "a number of pieces") < 1:
-        fail(ArgumentError, "chunk", f"cannot cut into {chunks} pieces", x)
+    count = as_integer(chunks, "chunk", "a number of pieces")
+    if count < 1:
+        fail(ArgumentError, "chunk", f"cannot cut into {count} pieces", x)
     total = node.type.shape[place]
-    piece = exact_quotient(total, chunks) or ceil_div(looked_at(total), chunks)
+    piece = exact_quotient(total, count)
+    if piece is None:
+        total = looked_at(total)
+        if not isinstance(total, int):
+            fail(ShapeError, "chunk", f"the size {total} of axis {place} is not a plain number", x)
+        piece = ceil_div(total, count)
     return split(x, maximum(piece, 1), axis=place)
