@@ -56,10 +56,12 @@ def _resolved(node: Node, listed: list[Any]) -> tuple[Size, ...]:
     if len(unknown) > 1:
         fail(ShapeError, "reshape", f"-1 stands twice in {listed}", wrap(node))
     known = [as_size(size, "reshape") for at, size in enumerate(listed) if at not in unknown]
-    if unknown and _quotient(total, product(known)) is None:
-        total, *known = looked_at((total, *known))
     if unknown:
-        known.insert(unknown[0], _quotient(total, product(known)))
+        rest = _quotient(total, product(known))
+        if rest is None:
+            total, *known = looked_at((total, *known))
+            rest = _quotient(total, product(known))
+        known.insert(unknown[0], rest)
     if None in known or differ(product(known), total):
         fail(
             ShapeError, "reshape", f"{total} elements do not fit the shape {listed}", wrap(node),

@@ -24,40 +24,30 @@ import pytest
 
 import brimstone as bs
 
+ARITHMETIC: tuple[Callable[[Any, Any], Any], ...] = (
+    operator.add,
+    operator.sub,
+    operator.mul,
+    operator.floordiv,
+    operator.mod,
+    operator.truediv,
+    divmod,
+    operator.eq,
+    operator.ne,
+    operator.lt,
+    operator.le,
+    operator.gt,
+    operator.ge,
+)
 AS_INTEGERS: dict[str, Callable[[Any], Any]] = {
     **{
         f"{each.__name__} {other!r}": lambda n, each=each, other=other: each(n, other)
-        for each in (
-            operator.add,
-            operator.sub,
-            operator.mul,
-            operator.floordiv,
-            operator.mod,
-            operator.truediv,
-            divmod,
-            operator.eq,
-            operator.ne,
-            operator.lt,
-            operator.le,
-            operator.gt,
-            operator.ge,
-        )
+        for each in ARITHMETIC
         for other in (0, 1, 2, 6, 7, -3, True, 2**31, 2**40, 2.5, Fraction(1, 3), np.float32(2))
     },
     **{
         f"reflected {each.__name__} {other!r}": lambda n, each=each, other=other: each(other, n)
-        for each in (
-            operator.add,
-            operator.sub,
-            operator.mul,
-            operator.floordiv,
-            operator.mod,
-            operator.truediv,
-            divmod,
-            operator.eq,
-            operator.lt,
-            operator.ge,
-        )
+        for each in ARITHMETIC
         for other in (0, 1, 7, 36, -3, True, 2**40, 2.5, Fraction(1, 3), np.int64(3))
     },
     **{
