@@ -248,8 +248,7 @@ typedef struct brimstone_plan {
 typedef struct brimstone_program brimstone_program;
 BRIMSTONE_API brimstone_program *brimstone_new_program(const brimstone_plan *plan);
 
-/* Whether the program is no more, as none is that is NULL; if not, since it is still to run, ask
- * again later. */
+/* Whether a program is no more, as none is that is NULL; if not, it is still to run: ask later. */
 BRIMSTONE_API int32_t brimstone_end_program(brimstone_program *program);
 
 /* What a thread asks for, in order; NULL if there is no memory. Who has no more to ask for lets go
@@ -271,6 +270,9 @@ BRIMSTONE_API int32_t brimstone_are_sound(brimstone_stream *stream,
 /* Wait, for some 20 milliseconds at most, until little enough is still to do that a stream takes a
  * program, too; whether it does, or nobody runs anything any more. */
 BRIMSTONE_API int32_t brimstone_admit(brimstone_stream *stream, brimstone_program *program);
+
+/* Whether a call would only put down what is asked for, for later: Python's lock may be kept. */
+BRIMSTONE_API int32_t brimstone_leaves(brimstone_stream *stream, brimstone_program *program);
 
 /* How what a program makes is dealt: so many to each, in turn. */
 typedef struct brimstone_deal {

@@ -246,10 +246,13 @@ int32_t brimstone_admit(brimstone_stream *stream, brimstone_program *program) {
     return admits(stream_of(stream), *program);
 }
 
+int32_t brimstone_leaves(brimstone_stream *stream, brimstone_program *program) {
+    return stream_of(stream).leaves(*program);
+}
+
 int32_t brimstone_call(brimstone_stream *stream, brimstone_program *program,
                        brimstone_arrays *const *pieces, int64_t gone_count, int64_t piece_count,
                        int32_t given_away, const brimstone_deal *deal, brimstone_arrays **dealt) {
-    const brimstone::Visit visit;
     brimstone::Stream &own = stream_of(stream);
     const std::span gone(pieces, static_cast<size_t>(gone_count));
     const std::span given(pieces + gone_count, static_cast<size_t>(piece_count));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "brimstone.h"
+#include "door.hpp"
 #include "gone.hpp"
 #include "held.hpp"
 
@@ -79,6 +80,13 @@ PyObject *list_of(const Dealer &dealer, const Pieces &dealt) noexcept {
     return are_made ? list.give() : nullptr;
 }
 
+// Other threads may have Python's lock until this one comes back.
+int32_t unlocked(auto ask) {
+    const Unlocked unlocked;
+    const Visit visit;
+    return ask();
+}
+
 PyObject *deal_anew(PyObject *self, PyObject *given) {
     const Dealer &dealer = *in<std::unique_ptr<Dealer>>(self);
     Given taken(dealer.type.get());
@@ -92,12 +100,11 @@ PyObject *deal_anew(PyObject *self, PyObject *given) {
     const brimstone_deal deal = {dealer.counts.data(), static_cast<int64_t>(dealer.counts.size())};
     Pieces dealt(dealer.counts.size());
     const auto gone = static_cast<int64_t>(take_gone(taken.pieces));
-    int32_t outcome = BRIMSTONE_LATER;
-    {
-        const Unlocked unlocked;
-        outcome = brimstone_call(stream, dealer.program, taken.pieces.data(), gone, count, replaces,
-                               &deal, dealt.data());
-    }
+    const auto ask = [&] {
+        return brimstone_call(stream, dealer.program, taken.pieces.data(), gone, count, replaces,
+                              &deal, dealt.data());
+    };
+    const int32_t outcome = brimstone_leaves(stream, dealer.program) ? ask() : unlocked(ask);
     if (outcome == BRIMSTONE_DONE) return list_of(dealer, dealt);
     return from_python(
         [&] { return PyObject_CallFunction(dealer.insist.get(), "OiO", self, outcome, given); });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <thread>
 
 #include "clock.hpp"
 #include "home.hpp"
@@ -11,8 +12,10 @@
 namespace brimstone {
 namespace {
 
-// Nobody waits for longer: to sleep costs as much.
-constexpr int64_t AT_MOST = 60'000;  // nanoseconds
+// Nobody waits awake for longer.
+constexpr int64_t AT_MOST = 200'000;  // nanoseconds
+// Then he offers his core so often, as who is inside may have lost his own.
+constexpr int OFFERS = 16;
 constexpr int PAUSES_PER_LOOK_AT_CLOCK = 8;
 
 // Who came back last and has not asked for anything since, as the address of something of his own;
@@ -29,6 +32,12 @@ struct Own {
 };
 thread_local Own own;
 
+// Who only looks leaves the line of the cache to who is inside.
+bool is_through() noexcept {
+    const void *nobody = nullptr;
+    return !door.inside.load() && door.inside.compare_exchange_strong(nobody, &own);
+}
+
 }  // namespace
 
 Visit::Visit() noexcept {
@@ -40,14 +49,15 @@ Visit::Visit() noexcept {
 Visit::~Visit() {
     int64_t time = now();
     const int64_t end = time + AT_MOST;  // where there are many threads, one comes after the other
-    for (const void *other = nullptr; !door.inside.compare_exchange_strong(other, &own);) {
-        if (time >= std::min(door.until.load(std::memory_order_relaxed), end)) {
+    for (int offers = 0; !is_through(); time = now()) {
+        if (time < std::min(door.until.load(std::memory_order_relaxed), end)) {
+            for (int i = 0; i < PAUSES_PER_LOOK_AT_CLOCK; ++i) relax();
+        } else if (offers++ < OFFERS) {
+            std::this_thread::yield();
+        } else {
             door.inside.store(&own);
             break;
         }
-        for (int i = 0; i < PAUSES_PER_LOOK_AT_CLOCK; ++i) relax();
-        other = nullptr;
-        time = now();
     }
     door.until.store(time + std::min(2 * own.stay, AT_MOST), std::memory_order_relaxed);
     own.back = time;

@@ -8,6 +8,7 @@
 // Who finds Python's lock taken sleeps, and to be woken takes longer than most have the lock
 // between two calls of the core. So who comes back from the core while another one who came back is
 // in Python waits here, awake, until that one asks the core for the next thing that may take long.
+// If he stays for longer than he did of late, he may have no core: who waits offers his own then.
 #pragma once
 
 namespace brimstone {

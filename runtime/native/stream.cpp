@@ -25,6 +25,10 @@ constexpr int64_t CALL = -1;
 constexpr uint64_t WIDE = uint64_t{4} << 20;
 constexpr int64_t TASKS_AT_MOST = 32;
 constexpr int64_t BYTES_AT_MOST = int64_t{256} << 20;
+// What is left for later has no more bytes.
+constexpr int64_t LEFT_AT_MOST = int64_t{4} << 20;
+// What has stood first for so long, or for twice as long, is done though nobody waits for it.
+constexpr auto FORGOTTEN = std::chrono::milliseconds(50);
 // Who has waited so long behind a task asks whether anybody wants that one.
 constexpr auto PATIENCE = std::chrono::seconds(1);
 
@@ -82,6 +86,7 @@ void Stream::ask_for_first(Time since) noexcept {
 
 void Stream::push(Task &task) noexcept {
     Lock lock(mutex_);
+    const bool is_little = would_leave(task.program);  // as who asks was told
     if (!arena_ && task.arena) arena_ = hold(task.arena);
     const Time now = Clock::now();
     if (recording()) task.asked = now;
@@ -91,12 +96,12 @@ void Stream::push(Task &task) noexcept {
     last_ = &task;
     ++count_;
     bytes_ += task.program.bytes();
+    work_ += task.program.plan().work;
     if (running_) return;
-    const bool at_once = first_ == &task && is_for_now(task);
-    if (first_ != &task)
-        asker_.went_on(*first_->program.haste());
-    else if (!at_once && asker_.awaits(*task.program.haste()))
-        return;
+    if (first_ != &task) asker_.went_on(*first_->program.haste());
+    if (is_little) return watch();
+    const bool at_once = first_ == &task ? is_for_now(task) : is_overdue(task);
+    if (first_ == &task && !at_once && asker_.awaits(*task.program.haste())) return;
     if (at_once || !call_runner())
         run_tasks(lock, at_once ? now + LOOKS_EVERY : Time::max(), [] { return false; });
     if (asker_.has_answer()) asker_.goes_on_at(Clock::now());
@@ -104,6 +109,29 @@ void Stream::push(Task &task) noexcept {
 
 void Stream::note_reading(uint32_t call) noexcept {
     if (asker_.is_watched(call)) asker_.reads(Clock::now());
+}
+
+bool Stream::leaves(const Program &program) noexcept {
+    const Lock lock(mutex_);
+    return would_leave(program);
+}
+
+// Not what he is sure to want next, for which he lets go of Python's lock once, either way.
+bool Stream::would_leave(const Program &program) const noexcept {
+    if (running_ || !asker_.has_company() || program.haste()->surely_awaits()) return false;
+    const bool fits = bytes_ + program.bytes() <= LEFT_AT_MOST && count_ < TASKS_AT_MOST;
+    return fits && work_ + program.plan().work < LITTLE;
+}
+
+// Whether all there is may be left for a while.
+bool Stream::is_left() const noexcept {
+    return asker_.has_company() && work_ < LITTLE && bytes_ <= LEFT_AT_MOST;
+}
+
+// Whether it, and what is left before it, is done by who asks for it.
+bool Stream::is_overdue(const Task &task) const noexcept {
+    const int64_t work = task.program.plan().work;
+    return asker_.has_company() && work < LITTLE && work_ - work < LITTLE;
 }
 
 // Whether who asks for the only task does it himself: it is little, or he would wait for it next.
@@ -153,7 +181,10 @@ void Stream::run_tasks(Lock &lock, Time end, Condition enough) noexcept {
         if (is_done) finish(lock, task);
     } while (first_ && !enough() && Clock::now() < end && !stopping());
     running_ = false;
-    if (first_) call_runner();
+    if (first_ && is_left())
+        watch();
+    else if (first_)
+        call_runner();
     if (waiting_ > 0) changed_.notify_all();
 }
 
@@ -163,7 +194,7 @@ void Stream::finish(Lock &lock, Task &task) noexcept {
     first_ = task.next;
     behind_since_ = {};
     is_in_question_ = false;
-    const int64_t bytes = task.program.bytes();
+    const int64_t bytes = task.program.bytes(), work = task.program.plan().work;
     if (!first_) drop_arena();
     if (waiting_ > 0) changed_.notify_all();
     lock.unlock();
@@ -171,6 +202,7 @@ void Stream::finish(Lock &lock, Task &task) noexcept {
     lock.lock();
     --count_;
     bytes_ -= bytes;
+    work_ -= work;
     if (waiting_ > 0) changed_.notify_all();
 }
 
@@ -181,32 +213,45 @@ void Stream::note(Task &task) noexcept {
     task.asked = {};
 }
 
-// Whether there is one.
-bool Stream::call_runner() noexcept {
+// Whether there is one, who is begun at first.
+bool Stream::has_runner() noexcept {
     if (is_stopped()) return false;
-    if (!has_runner_) {
-        const Quiet quiet;
-        try {
-            std::thread([this] { live(); }).detach();
-        } catch (const std::exception &) {
-            return false;
-        }
-        has_runner_ = true;
+    if (is_there_) return true;
+    const Quiet quiet;
+    try {
+        std::thread([this] { live(); }).detach();
+    } catch (const std::exception &) {
+        return false;
     }
+    return is_there_ = true;
+}
+
+// Whether he comes.
+bool Stream::call_runner() noexcept {
+    if (!has_runner()) return false;
     wanted_ = true;
     called_.notify_one();
     return true;
+}
+
+// Have the runner see to it that what is left is not forgotten.
+void Stream::watch() noexcept {
+    if (watches_ || !has_runner()) return;
+    watches_ = true;
+    called_.notify_one();
 }
 
 // What the runner does until the process ends.
 void Stream::live() noexcept {
     settle_down(number_);
     Lock lock(mutex_);
-    for (;;) {
-        called_.wait(lock, [this] { return wanted_; });
+    for (const Task *seen = nullptr;; seen = first_) {
+        called_.wait(lock, [this] { return wanted_ || watches_; });
+        const bool is_called = called_.wait_for(lock, FORGOTTEN, [this] { return wanted_; });
         wanted_ = false;
-        if (first_ && !running_ && !stopping())
+        if (first_ && (is_called || first_ == seen) && !running_ && !stopping())
             run_tasks(lock, Time::max(), [] { return false; });
+        watches_ = watches_ && first_;
     }
 }
 
@@ -241,6 +286,7 @@ void Stream::forsake() noexcept {
         if (last_ == &unwanted) last_ = before;
         --count_;
         bytes_ -= unwanted.program.bytes();
+        work_ -= unwanted.program.plan().work;
         unwanted.program.end(unwanted);
     }
 }
@@ -263,7 +309,7 @@ bool Stream::lock() noexcept {
 
 void Stream::unlock(bool in_child) noexcept {
     if (in_child) {
-        has_runner_ = wanted_ = false;
+        is_there_ = wanted_ = watches_ = false;
         waiting_ = 0;
         new (&changed_) std::condition_variable;
         new (&called_) std::condition_variable;

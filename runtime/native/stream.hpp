@@ -8,7 +8,9 @@
 // unless the runner is at it, or it would take so long that nobody could stop him. A runner that is
 // woken for nothing takes a core from the pool: for a program whose results are wanted at once, it
 // is not called before something else is asked for, and who is sure to want them does it all
-// himself when he asks (`asker.hpp`).
+// himself when he asks (`asker.hpp`). Where several threads of Python ask, to do little each time
+// would be to hand Python's lock on each time: it is left until somebody waits, or until it is no
+// longer little. The runner looks now and then whether it has been forgotten.
 #pragma once
 
 #include <atomic>
@@ -38,6 +40,8 @@ class alignas(APART) Stream {
     bool wait_for_another(const Array &array) noexcept;
     bool wait_for_all() noexcept;
     void push(Task &task) noexcept;
+    // Whether what a program makes would be left for later, so that to ask for it takes no time.
+    bool leaves(const Program &program) noexcept;
     // Somebody reads what a call has made, and need not wait for it.
     void note_reading(uint32_t call) noexcept;
     // Memory of so many bytes that tasks use one after the other, held for one of them; a null
@@ -78,12 +82,17 @@ class alignas(APART) Stream {
     template <typename Condition>
     void run_tasks(Lock &lock, Time end, Condition enough) noexcept;
     void ask_for_first(Time since) noexcept;
+    bool would_leave(const Program &program) const noexcept;
     bool is_for_now(const Task &task) noexcept;
+    bool is_left() const noexcept;
+    bool is_overdue(const Task &task) const noexcept;
     void forsake() noexcept;
     void drop_arena() noexcept;
     void finish(Lock &lock, Task &task) noexcept;
     static void note(Task &task) noexcept;
+    bool has_runner() noexcept;
     bool call_runner() noexcept;
+    void watch() noexcept;
     void live() noexcept;
 
     Pool &pool_;
@@ -92,14 +101,14 @@ class alignas(APART) Stream {
     std::condition_variable changed_, called_;
     Task *first_ = nullptr, *last_ = nullptr;
     Array *arena_ = nullptr;  // of the tasks that wait, one after the other
-    int64_t count_ = 0, bytes_ = 0;
+    int64_t count_ = 0, bytes_ = 0, work_ = 0;
     Asker asker_;
     int waiting_ = 0;
     Time behind_since_;  // somebody waits behind the first task
     std::atomic<bool> is_closed_ = false;
     std::atomic<bool> is_in_question_ = false;  // whether anybody wants the task under way
     bool running_ = false;  // whether somebody runs tasks
-    bool has_runner_ = false, wanted_ = false;
+    bool is_there_ = false, wanted_ = false, watches_ = false;  // the runner
 };
 
 }  // namespace brimstone

@@ -57,7 +57,7 @@ int waits_between(int times, microseconds least, microseconds most) {
 
 // Any may have to wait for a core, or come too late to wait for anybody.
 void test_who_comes_back_waits_a_moment_for_who_stays() {
-    check(waits_between(200, microseconds(20), microseconds(200)) > 5);
+    check(waits_between(200, microseconds(20), microseconds(800)) > 5);
 }
 
 void test_nobody_waits_for_himself() {

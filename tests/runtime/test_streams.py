@@ -140,16 +140,19 @@ def test_threads_give_the_same_bits() -> None:
         assert mine.tobytes() == theirs.tobytes()
 
 
-def test_threads_with_little_to_do_lose_nothing() -> None:
-    """Each comes back to Python every few microseconds: none of what they drop or make is lost."""
+@pytest.mark.parametrize("every", [1, 7, 200])
+def test_threads_with_little_to_do_lose_nothing(every: int) -> None:
+    """Each comes back to Python every few microseconds, or leaves what it asks for until it wants
+    that: none of what they drop or make is lost."""
     step = bs.jit(lambda state, x: {name: each * 0.5 + x for name, each in state.items()}, donate=0)
     x = bs.ones((3,)).sync()
 
     def train(seed: int) -> list[Any]:
         state: Any = {f"p{number}": bs.full((3,), float(seed + number)) for number in range(5)}
-        for _ in range(200):
+        for count in range(200):
             state = step(state, x)
-            bs.sync(state)
+            if count % every == 0:
+                bs.sync(state)
         return [each.tolist() for each in state.values()]
 
     alone = [train(seed) for seed in range(4)]
