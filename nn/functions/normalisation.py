@@ -13,6 +13,7 @@ from math import prod as product
 from typing import Any, NamedTuple
 
 from ...frontend.errors import ArgumentError, ShapeError, fail
+from ...frontend.functions.creation import asarray
 from ...frontend.functions.elementwise import rsqrt
 from ...frontend.functions.pooling import mean_pool
 from ...frontend.functions.types import finfo
@@ -86,6 +87,10 @@ def batch_norm(
     These may be those of the batch, which `batch_statistics` finds, or running means.
     """
     wide, dtype = widened("batch_norm", x)
+    if mean is None or variance is None:
+        hint = "`batch_statistics(x)` finds those of a batch"
+        fail(ArgumentError, "batch_norm", "takes a mean and a variance, not None", x, hint=hint)
+    mean, variance = asarray(mean), asarray(variance)
     check_channels("batch_norm", wide, mean.shape[0])
     center, spread = along_channels(mean, wide.ndim), along_channels(variance, wide.ndim)
     made = (wide - center) * rsqrt(spread + eps)

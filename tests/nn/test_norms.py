@@ -134,6 +134,11 @@ def test_running_means_are_no_parameters() -> None:
     assert abs(slope.weight).min() > 1
 
 
+def test_means_of_the_host() -> None:
+    found = nn.functions.batch_norm(bs.asarray(IMAGE), SHIFT, SCALE, eps=0.0)
+    agree(found, (IMAGE - SHIFT[:, None, None]) / np.sqrt(SCALE)[:, None, None])
+
+
 def test_vectors_and_nothing_tracked() -> None:
     x = RNG.normal(size=(5, 4))
     layer = nn.BatchNorm1d(4, affine=False, track_running_stats=False)
@@ -220,6 +225,9 @@ MISTAKES = {
         lambda: nn.InstanceNorm1d(4)(X[..., :1]), bs.ShapeError, "over one element"),
     "no size": Mistake(
         lambda: nn.LocalResponseNorm(0)(X), bs.ArgumentError, "`size` is at least 1"),
+    "no mean": Mistake(
+        lambda: nn.functions.batch_norm(X, None, None), bs.ArgumentError,
+        "takes a mean and a variance, not None"),
     "no tensor": Mistake(
         lambda: nn.BatchNorm1d(4)("x"), bs.DTypeError, "expected a tensor or a number, got str"),
     "complex numbers": Mistake(
