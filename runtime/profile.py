@@ -19,7 +19,7 @@ from .scripts import ABOUT
 
 KERNEL, CALL, HOST = "kernel", "call", "host"
 """Kinds of events. A call lasts from when it was asked for until its results are there."""
-_AT_ONCE = 4096
+_AT_ONCE = 1 << 15
 _UNKNOWN = Said("of a function that is gone", "", 0)
 _LOCK = held_across_forks(RLock())
 
@@ -120,8 +120,11 @@ def _stopped_without_any() -> Generator[None]:
 
 
 def _taken() -> Iterator[Any]:
-    """What the core has written down so far."""
+    """What the core has written down so far: all of it is taken before anything is made of it, as
+    other threads may have more written down meanwhile."""
     events = core().brimstone_events
-    room: Any = ffi.new("brimstone_event[]", _AT_ONCE)
-    while count := events(room, _AT_ONCE):
+    rooms: list[tuple[Any, int]] = []
+    while count := events(room := ffi.new("brimstone_event[]", _AT_ONCE), _AT_ONCE):
+        rooms.append((room, count))
+    for room, count in rooms:
         yield from room[0:count]

@@ -31,7 +31,9 @@ class Asker {
     bool awaits(const Haste &haste) const noexcept;
     bool surely_awaits(const std::shared_ptr<Haste> &haste) noexcept;
     // Whether others ask for something, too, as far as was known when he last asked.
-    bool has_company() const noexcept { return has_company_; }
+    bool has_company(Time now) const noexcept { return now < company_until_; }
+    // Somebody else asks from now on.
+    void goes() noexcept { company_until_ = {}; }
     // Whether he has got them so, and then that he goes on.
     bool has_answer() const noexcept { return has_answer_; }
     void goes_on_at(Time now) noexcept { answer_ = now; }

@@ -271,8 +271,8 @@ BRIMSTONE_API int32_t brimstone_are_sound(brimstone_stream *stream,
  * program, too; whether it does, or nobody runs anything any more. */
 BRIMSTONE_API int32_t brimstone_admit(brimstone_stream *stream, brimstone_program *program);
 
-/* Whether a call would only put down what is asked for, for later: Python's lock may be kept. */
-BRIMSTONE_API int32_t brimstone_leaves(brimstone_stream *stream, brimstone_program *program);
+/* Whether a call is put off: it puts down what is asked for, and Python's lock may be kept. */
+BRIMSTONE_API int32_t brimstone_puts_off(brimstone_stream *stream, brimstone_program *program);
 
 /* How what a program makes is dealt: so many to each, in turn. */
 typedef struct brimstone_deal {
@@ -290,7 +290,7 @@ typedef struct brimstone_deal {
  * for what is dealt, arrays may be replaced by then. */
 BRIMSTONE_API int32_t brimstone_call(brimstone_stream *stream, brimstone_program *program,
                                      brimstone_arrays *const *pieces, int64_t gone_count,
-                                     int64_t piece_count, int32_t given_away,
+                                     int64_t piece_count, int32_t given_away, int32_t is_put_off,
                                      const brimstone_deal *deal, brimstone_arrays **dealt);
 
 /* Wait until nothing is left to do, for some 20 milliseconds at most; whether nothing is, or

@@ -246,13 +246,14 @@ int32_t brimstone_admit(brimstone_stream *stream, brimstone_program *program) {
     return admits(stream_of(stream), *program);
 }
 
-int32_t brimstone_leaves(brimstone_stream *stream, brimstone_program *program) {
-    return stream_of(stream).leaves(*program);
+int32_t brimstone_puts_off(brimstone_stream *stream, brimstone_program *program) {
+    return stream_of(stream).puts_off(*program);
 }
 
 int32_t brimstone_call(brimstone_stream *stream, brimstone_program *program,
                        brimstone_arrays *const *pieces, int64_t gone_count, int64_t piece_count,
-                       int32_t given_away, const brimstone_deal *deal, brimstone_arrays **dealt) {
+                       int32_t given_away, int32_t is_put_off, const brimstone_deal *deal,
+                       brimstone_arrays **dealt) {
     brimstone::Stream &own = stream_of(stream);
     const std::span gone(pieces, static_cast<size_t>(gone_count));
     const std::span given(pieces + gone_count, static_cast<size_t>(piece_count));
@@ -268,7 +269,7 @@ int32_t brimstone_call(brimstone_stream *stream, brimstone_program *program,
     brimstone::Task *task = program->call(given, &own, given_away != 0, spare);
     if (!task) return BRIMSTONE_OUT_OF_MEMORY;
     brimstone_arrays *results = brimstone::hold(task->results);
-    own.push(*task);
+    own.push(*task, is_put_off != 0);
     const std::span parts(deal->counts, static_cast<size_t>(deal->count));
     if (brimstone::deal(results, parts, dealt)) return BRIMSTONE_DONE;
     brimstone::leave(results);

@@ -100,11 +100,12 @@ PyObject *deal_anew(PyObject *self, PyObject *given) {
     const brimstone_deal deal = {dealer.counts.data(), static_cast<int64_t>(dealer.counts.size())};
     Pieces dealt(dealer.counts.size());
     const auto gone = static_cast<int64_t>(take_gone(taken.pieces));
+    const bool is_put_off = brimstone_puts_off(stream, dealer.program);
     const auto ask = [&] {
         return brimstone_call(stream, dealer.program, taken.pieces.data(), gone, count, replaces,
-                              &deal, dealt.data());
+                              is_put_off, &deal, dealt.data());
     };
-    const int32_t outcome = brimstone_leaves(stream, dealer.program) ? ask() : unlocked(ask);
+    const int32_t outcome = is_put_off ? ask() : unlocked(ask);
     if (outcome == BRIMSTONE_DONE) return list_of(dealer, dealt);
     return from_python(
         [&] { return PyObject_CallFunction(dealer.insist.get(), "OiO", self, outcome, given); });

@@ -14,8 +14,10 @@ namespace {
 
 // Nobody waits awake for longer.
 constexpr int64_t AT_MOST = 200'000;  // nanoseconds
-// Then he offers his core so often, as who is inside may have lost his own.
+// Then he offers his core so often, as who is inside may have lost his own; but no more once
+// somebody has taken it for longer than a moment.
 constexpr int OFFERS = 16;
+constexpr int64_t MOMENT = 100'000;
 constexpr int PAUSES_PER_LOOK_AT_CLOCK = 8;
 
 // Who came back last and has not asked for anything since, as the address of something of his own;
@@ -49,15 +51,20 @@ Visit::Visit() noexcept {
 Visit::~Visit() {
     int64_t time = now();
     const int64_t end = time + AT_MOST;  // where there are many threads, one comes after the other
-    for (int offers = 0; !is_through(); time = now()) {
-        if (time < std::min(door.until.load(std::memory_order_relaxed), end)) {
+    for (int offers = 0; !is_through();) {
+        const int64_t before = time;
+        if (before < std::min(door.until.load(std::memory_order_relaxed), end)) {
             for (int i = 0; i < PAUSES_PER_LOOK_AT_CLOCK; ++i) relax();
-        } else if (offers++ < OFFERS) {
-            std::this_thread::yield();
-        } else {
-            door.inside.store(&own);
-            break;
+            time = now();
+            continue;
         }
+        if (offers++ < OFFERS) {
+            std::this_thread::yield();
+            time = now();
+            if (time - before < MOMENT) continue;
+        }
+        door.inside.store(&own);
+        break;
     }
     door.until.store(time + std::min(2 * own.stay, AT_MOST), std::memory_order_relaxed);
     own.back = time;

@@ -2,8 +2,8 @@
 //
 // Comes in: threads of Python that ask the core for something. Goes out: the same, one after the
 // other, while each stays in Python for a moment only.
-// Never: a promise; who comes through may find Python's lock taken all the same. Nor a wait for one
-// who stays for longer than he did of late.
+// Never: a promise; who comes through may find Python's lock taken all the same. Nor a long wait
+// for one who stays for longer than he did of late.
 //
 // Who finds Python's lock taken sleeps, and to be woken takes longer than most have the lock
 // between two calls of the core. So who comes back from the core while another one who came back is
@@ -13,7 +13,8 @@
 
 namespace brimstone {
 
-// A thread of Python is in the core for as long as there is one of these; each has one at most.
+// A thread of Python is in the core for as long as there is one of these; each has one at most, and
+// none that only puts down what it asks for.
 class Visit {
   public:
     Visit() noexcept;

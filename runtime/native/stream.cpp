@@ -25,12 +25,15 @@ constexpr int64_t CALL = -1;
 constexpr uint64_t WIDE = uint64_t{4} << 20;
 constexpr int64_t TASKS_AT_MOST = 32;
 constexpr int64_t BYTES_AT_MOST = int64_t{256} << 20;
-// What is left for later has no more bytes.
-constexpr int64_t LEFT_AT_MOST = int64_t{4} << 20;
+// What is put off has no more bytes.
+constexpr int64_t PUT_OFF_AT_MOST = int64_t{4} << 20;
 // What has stood first for so long, or for twice as long, is done though nobody waits for it.
 constexpr auto FORGOTTEN = std::chrono::milliseconds(50);
 // Who has waited so long behind a task asks whether anybody wants that one.
 constexpr auto PATIENCE = std::chrono::seconds(1);
+
+// How much there is to do, as far as it matters: sums of it are numbers.
+int64_t work_of(const Program &program) noexcept { return std::min(program.plan().work, LONG + 1); }
 
 }  // namespace
 
@@ -84,9 +87,16 @@ void Stream::ask_for_first(Time since) noexcept {
     is_in_question_ = true;
 }
 
-void Stream::push(Task &task) noexcept {
+bool Stream::puts_off(const Program &program) noexcept {
+    const Lock lock(mutex_);
+    if (running_ || !asker_.has_company(Clock::now())) return false;
+    if (program.haste()->surely_awaits()) return false;
+    const bool fits = bytes_ + program.bytes() <= PUT_OFF_AT_MOST && count_ + 1 < TASKS_AT_MOST;
+    return fits && work_ + work_of(program) < LITTLE && has_runner();
+}
+
+void Stream::push(Task &task, bool is_put_off) noexcept {
     Lock lock(mutex_);
-    const bool is_little = would_leave(task.program);  // as who asks was told
     if (!arena_ && task.arena) arena_ = hold(task.arena);
     const Time now = Clock::now();
     if (recording()) task.asked = now;
@@ -96,12 +106,13 @@ void Stream::push(Task &task) noexcept {
     last_ = &task;
     ++count_;
     bytes_ += task.program.bytes();
-    work_ += task.program.plan().work;
+    work_ += work_of(task.program);
     if (running_) return;
-    if (first_ != &task) asker_.went_on(*first_->program.haste());
-    if (is_little) return watch();
-    const bool at_once = first_ == &task ? is_for_now(task) : is_overdue(task);
-    if (first_ == &task && !at_once && asker_.awaits(*task.program.haste())) return;
+    const bool is_first = first_ == &task, in_company = asker_.has_company(now);
+    if (!is_first) asker_.went_on(*first_->program.haste());
+    if (is_put_off) return watch();
+    const bool at_once = is_first ? is_for_now(task, in_company) : in_company && is_overdue(task);
+    if (is_first && !at_once && asker_.awaits(*task.program.haste())) return;
     if (at_once || !call_runner())
         run_tasks(lock, at_once ? now + LOOKS_EVERY : Time::max(), [] { return false; });
     if (asker_.has_answer()) asker_.goes_on_at(Clock::now());
@@ -111,35 +122,25 @@ void Stream::note_reading(uint32_t call) noexcept {
     if (asker_.is_watched(call)) asker_.reads(Clock::now());
 }
 
-bool Stream::leaves(const Program &program) noexcept {
-    const Lock lock(mutex_);
-    return would_leave(program);
-}
-
-// Not what he is sure to want next, for which he lets go of Python's lock once, either way.
-bool Stream::would_leave(const Program &program) const noexcept {
-    if (running_ || !asker_.has_company() || program.haste()->surely_awaits()) return false;
-    const bool fits = bytes_ + program.bytes() <= LEFT_AT_MOST && count_ < TASKS_AT_MOST;
-    return fits && work_ + program.plan().work < LITTLE;
-}
-
-// Whether all there is may be left for a while.
-bool Stream::is_left() const noexcept {
-    return asker_.has_company() && work_ < LITTLE && bytes_ <= LEFT_AT_MOST;
-}
-
-// Whether it, and what is left before it, is done by who asks for it.
-bool Stream::is_overdue(const Task &task) const noexcept {
-    const int64_t work = task.program.plan().work;
-    return asker_.has_company() && work < LITTLE && work_ - work < LITTLE;
-}
-
 // Whether who asks for the only task does it himself: it is little, or he would wait for it next.
-bool Stream::is_for_now(const Task &task) noexcept {
+// In company it matters whether he is sure to: if not, the next one is put off.
+bool Stream::is_for_now(const Task &task, bool in_company) noexcept {
     const int64_t work = task.program.plan().work;
     if (work > LONG || !task.can_begin()) return false;
-    if (work < LITTLE || pool_.threads() == 1) return true;
-    return asker_.surely_awaits(task.program.haste());
+    const bool is_quick = work < LITTLE || pool_.threads() == 1;
+    if (is_quick && !in_company) return true;
+    return asker_.surely_awaits(task.program.haste()) || is_quick;
+}
+
+// Whether it, and what was put off before it, is done by who asks for it.
+bool Stream::is_overdue(const Task &task) const noexcept {
+    const int64_t work = work_of(task.program);
+    return work < LITTLE && work_ - work < LITTLE && first_->can_begin();
+}
+
+// Whether all there is may be put off for a while.
+bool Stream::may_stay() const noexcept {
+    return work_ < LITTLE && bytes_ <= PUT_OFF_AT_MOST && asker_.has_company(Clock::now());
 }
 
 // Tasks are done one after the other, so that one piece of memory is enough for those that wait. At
@@ -172,16 +173,17 @@ void Stream::drop_arena() noexcept {
 template <typename Condition>
 void Stream::run_tasks(Lock &lock, Time end, Condition enough) noexcept {
     running_ = true;
+    bool is_done = true;
     do {
         Task &task = *first_;
         lock.unlock();
-        const bool is_done = task.run(pool_, *this, end);
+        is_done = task.run(pool_, *this, end);
         if (is_done) note(task);
         lock.lock();
         if (is_done) finish(lock, task);
     } while (first_ && !enough() && Clock::now() < end && !stopping());
     running_ = false;
-    if (first_ && is_left())
+    if (first_ && is_done && may_stay())
         watch();
     else if (first_)
         call_runner();
@@ -194,7 +196,7 @@ void Stream::finish(Lock &lock, Task &task) noexcept {
     first_ = task.next;
     behind_since_ = {};
     is_in_question_ = false;
-    const int64_t bytes = task.program.bytes(), work = task.program.plan().work;
+    const int64_t bytes = task.program.bytes(), work = work_of(task.program);
     if (!first_) drop_arena();
     if (waiting_ > 0) changed_.notify_all();
     lock.unlock();
@@ -203,6 +205,7 @@ void Stream::finish(Lock &lock, Task &task) noexcept {
     --count_;
     bytes_ -= bytes;
     work_ -= work;
+    ++done_;
     if (waiting_ > 0) changed_.notify_all();
 }
 
@@ -234,7 +237,7 @@ bool Stream::call_runner() noexcept {
     return true;
 }
 
-// Have the runner see to it that what is left is not forgotten.
+// Have the runner see to it that what is put off is not forgotten.
 void Stream::watch() noexcept {
     if (watches_ || !has_runner()) return;
     watches_ = true;
@@ -245,11 +248,11 @@ void Stream::watch() noexcept {
 void Stream::live() noexcept {
     settle_down(number_);
     Lock lock(mutex_);
-    for (const Task *seen = nullptr;; seen = first_) {
+    for (int64_t seen = -1;; seen = first_ ? done_ : -1) {  // when the first task was the first
         called_.wait(lock, [this] { return wanted_ || watches_; });
         const bool is_called = called_.wait_for(lock, FORGOTTEN, [this] { return wanted_; });
         wanted_ = false;
-        if (first_ && (is_called || first_ == seen) && !running_ && !stopping())
+        if (first_ && (is_called || done_ == seen) && !running_ && !stopping())
             run_tasks(lock, Time::max(), [] { return false; });
         watches_ = watches_ && first_;
     }
@@ -259,6 +262,7 @@ void Stream::close() noexcept {
     drop_gone();
     const Lock lock(mutex_);
     is_closed_ = true;
+    asker_.goes();
     forsake();
     if (first_ && !running_) call_runner();
 }
@@ -286,7 +290,7 @@ void Stream::forsake() noexcept {
         if (last_ == &unwanted) last_ = before;
         --count_;
         bytes_ -= unwanted.program.bytes();
-        work_ -= unwanted.program.plan().work;
+        work_ -= work_of(unwanted.program);
         unwanted.program.end(unwanted);
     }
 }

@@ -39,9 +39,9 @@ class alignas(APART) Stream {
     bool wait(const Array &array) noexcept;
     bool wait_for_another(const Array &array) noexcept;
     bool wait_for_all() noexcept;
-    void push(Task &task) noexcept;
-    // Whether what a program makes would be left for later, so that to ask for it takes no time.
-    bool leaves(const Program &program) noexcept;
+    // Whether a task of a program is put off: to push it takes no time then. By who asks.
+    bool puts_off(const Program &program) noexcept;
+    void push(Task &task, bool is_put_off) noexcept;
     // Somebody reads what a call has made, and need not wait for it.
     void note_reading(uint32_t call) noexcept;
     // Memory of so many bytes that tasks use one after the other, held for one of them; a null
@@ -82,10 +82,9 @@ class alignas(APART) Stream {
     template <typename Condition>
     void run_tasks(Lock &lock, Time end, Condition enough) noexcept;
     void ask_for_first(Time since) noexcept;
-    bool would_leave(const Program &program) const noexcept;
-    bool is_for_now(const Task &task) noexcept;
-    bool is_left() const noexcept;
+    bool is_for_now(const Task &task, bool in_company) noexcept;
     bool is_overdue(const Task &task) const noexcept;
+    bool may_stay() const noexcept;
     void forsake() noexcept;
     void drop_arena() noexcept;
     void finish(Lock &lock, Task &task) noexcept;
@@ -101,14 +100,16 @@ class alignas(APART) Stream {
     std::condition_variable changed_, called_;
     Task *first_ = nullptr, *last_ = nullptr;
     Array *arena_ = nullptr;  // of the tasks that wait, one after the other
-    int64_t count_ = 0, bytes_ = 0, work_ = 0;
+    int64_t count_ = 0, bytes_ = 0, work_ = 0;  // of the tasks that wait
+    int64_t done_ = 0;                          // so many tasks
     Asker asker_;
     int waiting_ = 0;
     Time behind_since_;  // somebody waits behind the first task
     std::atomic<bool> is_closed_ = false;
     std::atomic<bool> is_in_question_ = false;  // whether anybody wants the task under way
     bool running_ = false;  // whether somebody runs tasks
-    bool is_there_ = false, wanted_ = false, watches_ = false;  // the runner
+    // The runner is there; is called; looks whether what is put off has been forgotten.
+    bool is_there_ = false, wanted_ = false, watches_ = false;
 };
 
 }  // namespace brimstone

@@ -3,6 +3,7 @@
 import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -127,6 +128,23 @@ def test_each_thread_may_have_one() -> None:
         counts = [each.result() for each in [pool.submit(run) for _ in range(3)]]
     assert min(counts) >= 20
     assert not recording._OPEN
+
+
+def test_it_ends_while_another_thread_goes_on() -> None:
+    step, done = bs.jit(lambda x: x * 0.5), Event()
+    x = bs.ones((3,)).sync()
+
+    def go_on() -> None:
+        while not done.is_set():
+            step(x)
+
+    with ThreadPoolExecutor(1) as threads:
+        going = threads.submit(go_on)
+        with bs.profile() as profile:
+            bs.sync([step(x) for _ in range(100)])
+        done.set()
+        going.result()
+    assert sum([row.count for row in profile.rows() if row.kind == "kernel"]) >= 100
 
 
 def test_an_error_ends_it_well() -> None:

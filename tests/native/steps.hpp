@@ -96,9 +96,10 @@ inline brimstone_arrays *ask(Stream &stream, Program &program, brimstone_arrays 
     while (!stream.admits(program)) {
     }
     check(lend_to(&stream, {&given, 1}));
+    const bool is_put_off = stream.puts_off(program);
     Task *task = program.call({&given, 1}, &stream, true, spare);
     brimstone_arrays *made = hold(task->results);
-    stream.push(*task);
+    stream.push(*task, is_put_off);
     return made;
 }
 
