@@ -47,6 +47,8 @@ def _check(script: Path, output: Path) -> None:
     except (SyntaxError, ValueError) as problem:
         _show(problem, str(script))
         raise typer.Exit(1) from None
+    if output.exists() and output.samefile(script):
+        raise typer.BadParameter(f"{output} is the script itself", param_hint="--output")
     with output.open("ab"):  # else an error says why
         pass
 

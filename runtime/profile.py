@@ -4,8 +4,9 @@ Comes in: nothing; the core and the host take notes while somebody records. Goes
 Never: a program that is kept alive for what it could be asked.
 """
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from threading import RLock
 from time import monotonic_ns
 from typing import Any, NamedTuple
@@ -80,18 +81,23 @@ _OPEN: list[Recording] = []
 
 def _share() -> None:
     """Hand what was done since the last time to all who record."""
-    found = [*map(_event, _taken()), *_notes()]
+    said = cache(_said)  # the rounds of a loop are many events of few actions
+    found = [*[_event(each, said) for each in _taken()], *_notes()]
     for each in _OPEN:
         each.add(found)
 
 
-def _event(record: Any) -> Event:
-    about = ABOUT.get(record.script)
-    if record.action < 0:
-        said = Said(about.name, "", 0) if about else _UNKNOWN
-        return Event(CALL, said, record.begin, record.end, record.thread, record.used)
-    said = about.said(record.action) if about else _UNKNOWN
-    return Event(KERNEL, said, record.begin, record.end, record.thread)
+def _event(record: Any, said: Callable[[int, int], Said]) -> Event:
+    kind, about = CALL if record.action < 0 else KERNEL, said(record.script, record.action)
+    return Event(kind, about, record.begin, record.end, record.thread, record.used)
+
+
+def _said(script: int, action: int) -> Said:
+    """What a call of a script is, or an action of it."""
+    about = ABOUT.get(script)
+    if about is None:
+        return _UNKNOWN
+    return Said(about.name, "", 0) if action < 0 else about.said(action)
 
 
 def _notes() -> Iterator[Event]:

@@ -65,6 +65,13 @@ def test_a_trace_that_cannot_be_written(tmp_path: Path) -> None:
     assert done.stderr.startswith("error: ") and "absent/trace.json" in done.stderr
 
 
+def test_a_trace_in_the_place_of_the_script(tmp_path: Path) -> None:
+    done = run(tmp_path, "", "-o", "./script.py")
+    assert done.returncode == 2
+    assert "script.py is the script itself" in done.stderr
+    assert (tmp_path / "script.py").read_text() == SCRIPT.format(then="")
+
+
 def test_a_script_that_profiles_itself(tmp_path: Path) -> None:
     done = run(tmp_path, "with bs.profile('own.json'):\n    bs.sync(bs.ones(9) * 2)")
     assert done.returncode == 0, done.stderr
