@@ -212,14 +212,18 @@ faulthandler.dump_traceback_later(200, exit=True)
 bs.device("cpu").__enter__()
 random.seed(int(sys.argv[1]))
 signal.signal(signal.SIGALRM, signal.default_int_handler)
+def work():
+    (bs.sin(bs.ones(n % 11 + 2)) ** (n % 5 + 2) * n).sum().sync()
+    bs.jit(lambda x: bs.cumulative_sum(x * 0.5**n).sum())(bs.ones(n % 7 + 2)).sync()
+n = 0
+work()  # loads modules; an interrupt in what Python itself calls then is told, and lost
 until, times, n = time.monotonic() + 5, 0, 0
 while time.monotonic() < until:
     n += 1
     try:
         signal.setitimer(signal.ITIMER_REAL, random.random() * 0.05 + 1e-3, 0.003)
         try:
-            (bs.sin(bs.ones(n % 11 + 2)) ** (n % 5 + 2) * n).sum().sync()
-            bs.jit(lambda x: bs.cumulative_sum(x * 0.5**n).sum())(bs.ones(n % 7 + 2)).sync()
+            work()
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
     except KeyboardInterrupt:
