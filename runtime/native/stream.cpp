@@ -87,6 +87,7 @@ void Stream::ask_for_first(Time since) noexcept {
     is_in_question_ = true;
 }
 
+// The call that takes the last room is not: it does them all.
 bool Stream::puts_off(const Program &program) noexcept {
     const Lock lock(mutex_);
     if (running_ || !asker_.has_company(Clock::now())) return false;
@@ -123,7 +124,7 @@ void Stream::note_reading(uint32_t call) noexcept {
 }
 
 // Whether who asks for the only task does it himself: it is little, or he would wait for it next.
-// In company it matters whether he is sure to: if not, the next one is put off.
+// In company it is noted if he was sure to, and then whether he does: if not, the next is put off.
 bool Stream::is_for_now(const Task &task, bool in_company) noexcept {
     const int64_t work = task.program.plan().work;
     if (work > LONG || !task.can_begin()) return false;
@@ -248,7 +249,8 @@ void Stream::watch() noexcept {
 void Stream::live() noexcept {
     settle_down(number_);
     Lock lock(mutex_);
-    for (int64_t seen = -1;; seen = first_ ? done_ : -1) {  // when the first task was the first
+    // How many tasks were done when he last looked: if no more are, the same one stands first.
+    for (int64_t seen = -1;; seen = first_ ? done_ : -1) {
         called_.wait(lock, [this] { return wanted_ || watches_; });
         const bool is_called = called_.wait_for(lock, FORGOTTEN, [this] { return wanted_; });
         wanted_ = false;

@@ -24,6 +24,23 @@ bool is_pending(const brimstone_arrays *arrays) {
     return const_cast<brimstone_arrays *>(arrays)->items()[0]->state.load() == State::PENDING;
 }
 
+// A stream, and a program that makes as much work.
+struct Scene {
+    explicit Scene(int64_t work = LITTLE, int64_t milliseconds = 0, int64_t times = 1)
+        : adding(1, milliseconds, work, times) {}
+    ~Scene() {
+        close_stream(&stream);
+        settle(program);
+    }
+    Scene(const Scene &) = delete;
+    Scene &operator=(const Scene &) = delete;
+
+    Pool pool{2};
+    Stream &stream = *open_stream(pool);
+    const Adding adding;
+    Program program{adding.plan};
+};
+
 // Whether a stream puts off what a program makes, once it has been seen in company.
 bool puts_off_in_company(Stream &stream, Program &program) {
     have_company();
@@ -47,53 +64,45 @@ std::vector<brimstone_arrays *> put_off(Stream &stream, Program &program, int co
 }
 
 void test_alone_nothing_is_put_off() {
-    Pool pool(2);
-    Stream &stream = *open_stream(pool);
-    const Adding adding(1, 0, LITTLE);
-    Program program(adding.plan);
+    Scene scene;
+    Stream &stream = scene.stream;
+    Program &program = scene.program;
     for (int i = 0; i < 3; ++i) {
         check(!stream.puts_off(program));
         brimstone_arrays *made = call(stream, program, zeros());
         check(!is_pending(made) && number(made) == 1);
     }
-    close_stream(&stream);
-    settle(program);
 }
 
 void test_who_waits_does_what_was_put_off() {
-    Pool pool(2);
-    Stream &stream = *open_stream(pool);
-    const Adding adding(1, 0, LITTLE);
-    Program program(adding.plan);
+    Scene scene;
+    Stream &stream = scene.stream;
+    Program &program = scene.program;
     std::vector<brimstone_arrays *> made = put_off(stream, program, 3);
     check(number(made[2]) == 3 && !is_pending(made[0]) && !is_pending(made[1]));
     leave(made[0]);
     leave(made[1]);
-    close_stream(&stream);
-    settle(program);
 }
 
 // Who wants one value does what stands before that, and puts off the rest once more.
 void test_who_waits_for_one_puts_off_the_next() {
-    Pool pool(2);
-    Stream &stream = *open_stream(pool);
-    const Adding adding(1, 0, LITTLE);
-    Program program(adding.plan);
+    Scene scene;
+    Stream &stream = scene.stream;
+    Program &program = scene.program;
     for (bool was_put_off = false; !was_put_off;) {
         std::vector<brimstone_arrays *> made = put_off(stream, program, 2);
         check(number(made[0]) == 1);
         was_put_off = is_pending(made[1]);
         check(number(made[1]) == 2);
     }
-    close_stream(&stream);
-    settle(program);
 }
 
 void test_what_is_no_longer_little_is_done_by_who_asks() {
-    Pool pool(2);
-    Stream &stream = *open_stream(pool);
-    const Adding adding(1, 0, LITTLE), more(1, 0, MUCH);
-    Program program(adding.plan), much(more.plan);
+    Scene scene;
+    Stream &stream = scene.stream;
+    Program &program = scene.program;
+    const Adding more(1, 0, MUCH);
+    Program much(more.plan);
     for (bool was_done = false; !was_done;) {
         std::vector<brimstone_arrays *> made = put_off(stream, program, 3);
         check(!stream.puts_off(program));
@@ -103,30 +112,24 @@ void test_what_is_no_longer_little_is_done_by_who_asks() {
         for (brimstone_arrays *each : made) leave(each);
     }
     check(puts_off_in_company(stream, program) && !stream.puts_off(much));
-    close_stream(&stream);
-    settle(program);
 }
 
 void test_what_is_surely_wanted_is_not_put_off() {
-    Pool pool(2);
-    Stream &stream = *open_stream(pool);
-    const Adding adding(1, 0, LITTLE);
-    Program program(adding.plan);
+    Scene scene;
+    Stream &stream = scene.stream;
+    Program &program = scene.program;
     check(puts_off_in_company(stream, program));
     while (!program.haste()->surely_awaits()) program.haste()->wanted(true);
     check(!stream.puts_off(program));
     brimstone_arrays *made = call(stream, program, zeros());
     check(!is_pending(made) && number(made) == 1);
-    close_stream(&stream);
-    settle(program);
 }
 
 // Until nobody reads it any more.
 void test_what_is_not_read_is_put_off_again() {
-    Pool pool(2);
-    Stream &stream = *open_stream(pool);
-    const Adding adding(1, 0, LITTLE);
-    Program program(adding.plan);
+    Scene scene;
+    Stream &stream = scene.stream;
+    Program &program = scene.program;
     check(puts_off_in_company(stream, program));
     while (!program.haste()->surely_awaits()) program.haste()->wanted(true);
     bool is_put_off = false;
@@ -136,16 +139,13 @@ void test_what_is_not_read_is_put_off_again() {
         is_put_off = stream.puts_off(program);
     }
     check(is_put_off);
-    close_stream(&stream);
-    settle(program);
 }
 
 // The last call for which there is room does them all.
 void test_most_of_many_calls_are_put_off() {
-    Pool pool(2);
-    Stream &stream = *open_stream(pool);
-    const Adding adding(1);
-    Program program(adding.plan);
+    Scene scene(0);
+    Stream &stream = scene.stream;
+    Program &program = scene.program;
     int most = 0;
     for (int i = 0; i < 20 && most < 90; ++i) {
         int found = 0;
@@ -157,16 +157,13 @@ void test_most_of_many_calls_are_put_off() {
         most = std::max(most, found);
     }
     check(most >= 90);
-    close_stream(&stream);
-    settle(program);
 }
 
 // What is done by the call, and takes longer than it should, is not put off.
 void test_what_takes_long_is_for_the_runner() {
-    Pool pool(2);
-    Stream &stream = *open_stream(pool);
-    const Adding slow(1, 5, LITTLE, 10);
-    Program program(slow.plan);
+    Scene scene(LITTLE, 5, 10);
+    Stream &stream = scene.stream;
+    Program &program = scene.program;
     auto least = Clock::duration::max();
     for (int i = 0; i < 5; ++i) {
         have_company();
@@ -179,24 +176,19 @@ void test_what_takes_long_is_for_the_runner() {
         check(number(made) == 10);
     }
     check(least < std::chrono::milliseconds(90));
-    close_stream(&stream);
-    settle(program);
 }
 
 // Nobody waits for it, nor asks for more.
 void test_what_is_put_off_is_not_forgotten() {
-    Pool pool(2);
-    Stream &stream = *open_stream(pool);
-    const Adding adding(1, 0, LITTLE);
-    Program program(adding.plan);
+    Scene scene;
+    Stream &stream = scene.stream;
+    Program &program = scene.program;
     for (int i = 0; i < 3; ++i) {
         std::vector<brimstone_arrays *> made = put_off(stream, program, 2);
         while (is_pending(made[1])) std::this_thread::yield();
         check(number(made[0]) == 1 && number(made[1]) == 2);
     }
     leave(put_off(stream, program, 1)[0]);
-    close_stream(&stream);
-    settle(program);
 }
 
 }  // namespace
