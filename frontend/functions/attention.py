@@ -70,11 +70,12 @@ def attention(  # noqa: PLR0913 (each is a choice of the user's)
     extra = [_aligned("attention", node, shape, scores) for node in given]
     traced = _traced(scores, extra, mask is not None, causal, soft_cap, score)
     factor = _factor(scale, width, query)
-    types = (folded[2].type.with_shape((batch, heads, rows, folded[2].type.shape[3])),
-             scores.with_shape((batch, heads, rows)))  # fmt: skip
+    output = folded[2].type.with_shape((batch, heads, rows, folded[2].type.shape[3]))
+    row = scores.with_shape((batch, heads, rows))
     operands = (*folded, *extra, *traced.captures)
+    types = output, row, row
     made = record_parts(ops.Attention, operands, (factor,), (traced.func,), types=types)
-    return wrap(reshaped(made[0], (*shape[:-1], types[0].shape[3])))
+    return wrap(reshaped(made[0], (*shape[:-1], output.shape[3])))
 
 
 def _traced(

@@ -1,7 +1,8 @@
 """Attention: softmax(query · keyᵀ) · value, with any pure change of the scores in between.
 
 Comes in: queries of H heads; keys and values of G heads, each shared by H / G neighbours among
-those of the queries. Goes out: the output and, for its transpose, the log-sum-exp of each row.
+those of the queries. Goes out: the output and, for its transpose, the log-sum-exp of each row, as
+two numbers: where all scores are far from 0, what the first is rounded by is as large as weights.
 Never: a mask, a bias or a cap of its own: those are the region's, which sees all scores.
 """
 
@@ -26,7 +27,8 @@ class Attention(TensorOp, name="tensor.attention"):
     """softmax(score(scale * query · keyᵀ, captures)) · value, and the log-sum-exp of the scores.
 
     Scores and sums are f32 (f64 for f64), and the output is rounded once. A row whose scores are
-    all -inf attends to nothing: its output is 0 and its log-sum-exp -inf.
+    all -inf attends to nothing: its output is 0 and its log-sum-exp -inf. What rounding has taken
+    from the log-sum-exp is the `rest`, by which there is no derivative: but for rounding it is 0.
     """
 
     query: Operand[Tensor] = among(FLOATS)
@@ -37,11 +39,12 @@ class Attention(TensorOp, name="tensor.attention"):
     score: Region
     output: Result[Tensor]
     log_sum_exp: Result[Tensor]
+    rest: Result[Tensor]
 
     @staticmethod
     def infer(
         query: Tensor, key: Tensor, value: Tensor, captures: tuple[Tensor, ...], score: Block
-    ) -> tuple[Tensor, Tensor]:
+    ) -> tuple[Tensor, ...]:
         check_operands(query, key, value)
         batch, heads, rows, _ = query.shape
         scores = Tensor((batch, heads, rows, key.shape[2]), query.dtype.accumulator)
@@ -49,11 +52,12 @@ class Attention(TensorOp, name="tensor.attention"):
         check_yields("score", score, (scores,))
         check_pure("score", score)
         output = Tensor((batch, heads, rows, value.shape[3]), value.dtype)
-        return output, Tensor((batch, heads, rows), scores.dtype)
+        row = Tensor((batch, heads, rows), scores.dtype)
+        return output, row, row
 
     fold = Op.fold  # a region runs in a frame, and folding has none
 
-    def run(self, frame: Any, *operands: Array) -> tuple[Array, Array]:
+    def run(self, frame: Any, *operands: Array) -> tuple[Array, ...]:
         query, key, value, *captures = operands
         wide = self.log_sum_exp.dtype
         query = widened(query, self.query.dtype)
@@ -62,11 +66,11 @@ class Attention(TensorOp, name="tensor.attention"):
         scores = contraction(query, key, batch=((0, 1), (0, 1)), summed=((3,), (3,)))
         scaled = scores * wide.storage.type(self.scale)
         (scored,) = frame.run(self.score, (scaled, *captures))
-        weights, sums, log_sum_exp = _softmax(np.ascontiguousarray(scored))
+        weights, sums, *rows = _softmax(np.ascontiguousarray(scored))
         totals = contraction(weights, value, batch=((0, 1), (0, 1)), summed=((3,), (2,)))
         nothing = sums == 0
         output = np.where(nothing, 0, totals / np.where(nothing, 1, sums))
-        return stored(output, self.value.dtype), stored(log_sum_exp, wide)
+        return stored(output, self.value.dtype), *[stored(row, wide) for row in rows]
 
 
 def check_operands(query: Tensor, key: Tensor, value: Tensor) -> None:
@@ -106,10 +110,13 @@ def shared(x: Array, heads: int) -> Array:
     return np.repeat(x, heads // max(groups, 1), axis=1)
 
 
-def _softmax(scores: Array) -> tuple[Array, Array, Array]:
-    """exp(score - largest), the sums of these (with an axis of size 1), and the log-sum-exp."""
+def _softmax(scores: Array) -> tuple[Array, ...]:
+    """exp(score - largest), the sums of these (with an axis of size 1), log-sum-exp and rest."""
     largest = np.max(scores, axis=-1, keepdims=True, initial=-np.inf)
     shift = np.where(largest == -np.inf, 0, largest).astype(scores.dtype)
     weights = np.exp(scores - shift)
     sums = np.sum(weights, axis=-1, keepdims=True)
-    return weights, sums, (shift + np.log(sums))[..., 0]
+    logarithm = np.log(sums)
+    log_sum_exp = shift + logarithm
+    rest = np.where(sums == 0, 0, (shift - log_sum_exp) + logarithm)
+    return weights, sums, log_sum_exp[..., 0], rest[..., 0]

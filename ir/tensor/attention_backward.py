@@ -1,8 +1,8 @@
 """The gradients of attention, from its log-sum-exp: the weights are made anew, not kept.
 
-Comes in: what attention has read, its log-sum-exp, a cotangent of the output, and for each row
-`delta`: Σ cotangent · output, less the cotangent of the log-sum-exp. Goes out: gradients of query,
-key and value, and whatever else the region `pull` yields.
+Comes in: what attention has read, its log-sum-exp with the rest, a cotangent of the output, and for
+each row `delta`: Σ cotangent · output, less the cotangent of the log-sum-exp. Goes out: gradients
+of query, key and value, and whatever else the region `pull` yields.
 Never: a derivative of the scores' change; `pull` is made by whoever differentiates.
 """
 
@@ -36,6 +36,7 @@ class AttentionBackward(TensorOp, name="tensor.attention_backward"):
     key: Operand[Tensor] = among(FLOATS)
     value: Operand[Tensor] = among(FLOATS)
     log_sum_exp: Operand[Tensor] = among(FLOATS)
+    rest: Operand[Tensor] = among(FLOATS)
     cotangent: Operand[Tensor] = among(FLOATS)
     delta: Operand[Tensor] = among(FLOATS)
     captures: Operands[Tensor]
@@ -52,7 +53,8 @@ class AttentionBackward(TensorOp, name="tensor.attention_backward"):
         query, key, value = self.query.type, self.key.type, self.value.type
         check_operands(query, key, value)
         rows = Tensor(query.shape[:3], query.dtype.accumulator)
-        for name, each in (("log_sum_exp", self.log_sum_exp), ("delta", self.delta)):
+        for name in ("log_sum_exp", "rest", "delta"):
+            each = getattr(self, name)
             require(each.type is rows, f"{name} is {each.type}, expected {rows}")
         output = Tensor((*query.shape[:3], value.shape[3]), value.dtype)
         require(self.cotangent.type is output, f"the cotangent is no {output}")
@@ -70,14 +72,14 @@ class AttentionBackward(TensorOp, name="tensor.attention_backward"):
     def run(self, frame: Any, *operands: Array) -> tuple[Array, ...]:
         named = zip((self.query, self.key, self.value), operands[:3], strict=True)
         query, key, value = [widened(each, of.dtype) for of, each in named]
-        log_sum_exp, cotangent, delta, *captures = operands[3:]
+        log_sum_exp, rest, cotangent, delta, *captures = operands[3:]
         cotangent = widened(cotangent, self.value.dtype)
         groups, wide = key.shape[1], self.delta.dtype
         key, value = shared(key, query.shape[1]), shared(value, query.shape[1])
         scale = wide.storage.type(self.scale)
         scaled = contraction(query, key, batch=BATCH, summed=((3,), (3,))) * scale
         (scored,) = frame.run(self.score, (scaled, *captures))
-        weights = np.exp(scored - _shift(log_sum_exp)[..., None])
+        weights = np.exp(scored - _shift(log_sum_exp)[..., None] - rest[..., None])
         pulled = contraction(cotangent, value, batch=BATCH, summed=((3,), (3,)))
         change = weights * (pulled - delta[..., None])
         scores, *others = frame.run(self.pull, (scaled, *captures, change))

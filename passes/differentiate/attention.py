@@ -3,7 +3,7 @@
 Comes in: an attention that a sweep has come to, its tangents apart. Goes out: its copy, and a
 linear call whose transpose is one `tensor.attention_backward`:
 
-    output, log_sum_exp = attention(query, key, value, captures) {score}
+    output, log_sum_exp, rest = attention(query, key, value, captures) {score}
     linear_call(tangents) {attention_backward(residuals, cotangents) {score, pull}}
 
 `pull` is the transpose of what `score` does to tangents, of scores and of all that moves beside.
@@ -49,7 +49,8 @@ def attention(forward: Forward, op: tensor.Attention) -> None:
         return
     residuals = (*forward.taken(operands), *forward.taken(score.handed), *results)
     body = _backward(forward, op, (score.copied(), pull), residuals, tangents)
-    forward.define(op, results, forward.builder.emit_all(tensor.LinearCall, residuals, given, body))
+    made = forward.builder.emit_all(tensor.LinearCall, residuals, given, body)
+    forward.define(op, results, (*made, None))
 
 
 def _early(forward: Forward, region: Block) -> list[Op]:
@@ -148,13 +149,13 @@ def _backward(
     tangents: Tangents,
 ) -> Block:
     """The transpose: from cotangents of output and log-sum-exp to gradients of what moves."""
-    results = forward.taken(op.results)
-    inner, (known, given) = apart(forward.builder, types_of(residuals), types_of(results))
-    query, key, value, *captures, output, log_sum_exp = known
+    moving = types_of((op.output, op.log_sum_exp))
+    inner, (known, given) = apart(forward.builder, types_of(residuals), moving)
+    query, key, value, *captures, output, log_sum_exp, rest = known
     wide = log_sum_exp.dtype
     products = Term(inner, given[0]).cast(wide) * Term(inner, output).cast(wide)
     delta = products.apply("reduce_sum", axes=(3,)) - Term(inner, given[1])
-    operands = query, key, value, log_sum_exp, given[0], delta.value
+    operands = query, key, value, log_sum_exp, rest, given[0], delta.value
     made = inner.emit_all(tensor.AttentionBackward, *operands, captures, op.scale, *regions)
     moved = [each for each, tangent in zip(made[:3], tangents, strict=True) if tangent]
     return closed(inner, moved, made[3:])

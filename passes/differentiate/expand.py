@@ -76,16 +76,16 @@ def _attention(op: tensor.Attention, builder: Builder, operands: Parts) -> Parts
     key, value = (_shared(builder, each, query) for each in (key, value))
     scores = Term(builder, _pairs(builder, query, key, 3, wide)) * op.scale
     (scored,) = inline(op.score, (scores.value, *captures), builder)
-    weights, sums, log_sum_exp = _softmax(Term(builder, scored))
+    weights, sums, *rows = _softmax(Term(builder, scored))
     value = emit(builder, "cast", value, wide)
     totals = Term(builder, _pairs(builder, weights.value, value, 2, wide))
     shape = totals.value.shape
     whole = sums.apply("broadcast", shape=shape, axes=(0, 1, 2))
-    return (totals / whole).cast(op.value.dtype).value, log_sum_exp.value
+    return (totals / whole).cast(op.value.dtype).value, *[row.value for row in rows]
 
 
 def _attention_backward(op: tensor.AttentionBackward, builder: Builder, operands: Parts) -> Parts:
-    query, key, value, log_sum_exp, cotangent, delta, *captures = operands
+    query, key, value, log_sum_exp, rest, cotangent, delta, *captures = operands
     wide, groups = op.delta.dtype, key
     keys, values = (_shared(builder, each, query) for each in (key, value))
     scores = Term(builder, _pairs(builder, query, keys, 3, wide)) * op.scale
@@ -93,7 +93,8 @@ def _attention_backward(op: tensor.AttentionBackward, builder: Builder, operands
     lines = {"shape": scored.shape, "axes": (0, 1, 2)}
     sums = Term(builder, log_sum_exp)
     shift = sums.number(0).where(sums.apply("equal", sums.number(float("-inf"))), sums)
-    weights = (Term(builder, scored) - shift.apply("broadcast", **lines)).apply("exp")
+    less = Term(builder, scored) - shift.apply("broadcast", **lines)
+    weights = (less - Term(builder, rest).apply("broadcast", **lines)).apply("exp")
     pulled = Term(builder, _pairs(builder, cotangent, values, 3, wide))
     change = weights * (pulled - Term(builder, delta).apply("broadcast", **lines))
     made, *others = inline(op.pull, (scores.value, *captures, change.value), builder)
@@ -158,10 +159,10 @@ def _repeated(builder: Builder, x: AnyValue, times: int) -> AnyValue:
     return emit(builder, "reshape", repeated, (batch, groups * times, *rest))
 
 
-def _softmax(scores: Term) -> tuple[Term, Term, Term]:
-    """exp(score - largest), their sums with 1 for 0, and the log-sum-exp.
+def _softmax(scores: Term) -> tuple[Term, ...]:
+    """exp(score - largest), their sums with 1 for 0, and the log-sum-exp with its rest.
 
-    Nothing depends on the largest, so it has no tangent.
+    Nothing depends on the largest, so it has no tangent; nor has the rest, which is 0 unrounded.
     """
     shape = scores.value.shape
     peak = scores.apply("stop_gradient").apply("reduce_maximum", axes=(3,))
@@ -170,8 +171,10 @@ def _softmax(scores: Term) -> tuple[Term, Term, Term]:
     sums = weights.apply("reduce_sum", axes=(3,))
     some = sums.apply("equal", sums.number(0)).apply("bit_not")
     whole = sums.where(some, 1)
-    log_sum_exp = (shift + whole.apply("log")).where(some, float("-inf"))
-    return weights, whole, log_sum_exp
+    logarithm = whole.apply("log")
+    log_sum_exp = shift + logarithm
+    rest = ((shift - log_sum_exp) + logarithm).apply("stop_gradient")
+    return weights, whole, log_sum_exp.where(some, float("-inf")), rest
 
 
 def _combined(op: tensor.Scatter, builder: Builder, operands: Parts) -> Parts:

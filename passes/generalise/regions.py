@@ -86,7 +86,7 @@ def attention(op: tensor.Attention, recording: Recording) -> None:
     scores, depth = _heads(op, recording)
     _hand_over(op.score, [scores, *(parts[capture] for capture in op.captures)], recording)
     parts[op.output] = (*scores[:3], depth)
-    parts[op.log_sum_exp] = scores[:3]
+    parts[op.log_sum_exp] = parts[op.rest] = scores[:3]
 
 
 def attention_backward(op: tensor.AttentionBackward, recording: Recording) -> None:
@@ -94,7 +94,7 @@ def attention_backward(op: tensor.AttentionBackward, recording: Recording) -> No
     classes, parts = recording.classes, recording.parts
     scores, depth = _heads(op, recording)
     classes.unite_all(parts[op.cotangent], (*scores[:3], depth))
-    for rows in (op.log_sum_exp, op.delta):
+    for rows in (op.log_sum_exp, op.rest, op.delta):
         classes.unite_all(parts[rows], scores[:3])
     handed = [scores, *(parts[capture] for capture in op.captures)]
     _hand_over(op.score, handed, recording)

@@ -73,7 +73,7 @@ def _rewrite(chain: Chain, heads: Heads) -> None:
     score = Score(chain, heads, builder)
     region = score.write((*query.shape[:3], key.shape[2]))
     given = query, key, value, score.captures, 1.0, region
-    output, log_sum_exp = builder.emit_all(tensor.Attention, *given)
+    output, log_sum_exp, _ = builder.emit_all(tensor.Attention, *given)
     made = heads.result(builder, _or_nan(builder, output, log_sum_exp))
     (result,) = last.results
     made.name = made.name or result.name

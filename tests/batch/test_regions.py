@@ -70,8 +70,9 @@ def test_scores_see_what_differs(place: int) -> None:
     """One of queries, keys, what is handed to the region, and what the region reads outside."""
     text = """
     func @f(%q: tensor<[2, 2, 3, 4], f32>, %k: tensor<[2, 1, 5, 4], f32>, %b: tensor<[3, 5], f32>,
-        %c: tensor<[5], f32>) -> (tensor<[2, 2, 3, 4], f32>, tensor<[2, 2, 3], f32>) {
-      %o, %l = tensor.attention %q, %k, %k, %b {scale = 0.5}
+        %c: tensor<[5], f32>)
+        -> (tensor<[2, 2, 3, 4], f32>, tensor<[2, 2, 3], f32>, tensor<[2, 2, 3], f32>) {
+      %o, %l, %r = tensor.attention %q, %k, %k, %b {scale = 0.5}
           (%s: tensor<[2, 2, 3, 5], f32>, %bias: tensor<[3, 5], f32>) {
         %wide = tensor.broadcast %bias {shape = [2, 2, 3, 5], axes = [2, 3]}
           : tensor<[2, 2, 3, 5], f32>
@@ -79,8 +80,8 @@ def test_scores_see_what_differs(place: int) -> None:
         %t = tensor.add %s, %wide : tensor<[2, 2, 3, 5], f32>
         %u = tensor.add %t, %more : tensor<[2, 2, 3, 5], f32>
         yield %u
-      } : tensor<[2, 2, 3, 4], f32>, tensor<[2, 2, 3], f32>
-      return %o, %l
+      } : tensor<[2, 2, 3, 4], f32>, tensor<[2, 2, 3], f32>, tensor<[2, 2, 3], f32>
+      return %o, %l, %r
     }
     """
     rng = np.random.default_rng(2)

@@ -16,8 +16,8 @@ TEXT = """
 func @attend<b: 1..4, h: 1..8, g: 1..8>(
     %q: tensor<[b, HEADS, 3, 2], f64>, %k: tensor<[b, GROUPS, 4, 2], f64>,
     %v: tensor<[b, GROUPS, 4, 5], f64>, %bias: SCORES, %cap: SCORES)
-    -> (tensor<[b, HEADS, 3, 5], f64>, tensor<[b, HEADS, 3], f64>) {
-  %o, %l = tensor.attention %q, %k, %v, %bias {scale = 0.5} (%s: SCORES, %m: SCORES) {
+    -> (tensor<[b, HEADS, 3, 5], f64>, tensor<[b, HEADS, 3], f64>, tensor<[b, HEADS, 3], f64>) {
+  %o, %l, %r = tensor.attention %q, %k, %v, %bias {scale = 0.5} (%s: SCORES, %m: SCORES) {
     %sum = tensor.add %s, %m : SCORES
     %flat = tensor.tanh %sum : SCORES
     %capped = tensor.multiply %flat, %cap : SCORES
@@ -28,8 +28,8 @@ func @attend<b: 1..4, h: 1..8, g: 1..8>(
     %none = tensor.broadcast %least {shape = [b, HEADS, 3, 4]} : SCORES
     %masked = tensor.select %seen, %capped, %none : SCORES
     yield %masked
-  } : tensor<[b, HEADS, 3, 5], f64>, tensor<[b, HEADS, 3], f64>
-  return %o, %l
+  } : tensor<[b, HEADS, 3, 5], f64>, tensor<[b, HEADS, 3], f64>, tensor<[b, HEADS, 3], f64>
+  return %o, %l, %r
 }
 """
 
@@ -72,10 +72,26 @@ def test_a_row_that_sees_nothing_has_gradients_of_zero() -> None:
     assert np.isneginf(outputs[1][:, :, 0]).all()
     pulled = vjp(func, [True] * 5, inexact_outputs(func))
     cotangents = [np.ones_like(each) for each in outputs]
-    made = interpret(pulled, *given, *cotangents, sizes={"h": 1, "g": 1})[2:]
+    made = interpret(pulled, *given, *cotangents, sizes={"h": 1, "g": 1})[3:]
     assert all(np.isfinite(each).all() for each in made)
     assert not made[0][:, :, 0].any()
     assert made[0][:, :, 1:].all()
+
+
+@pytest.mark.parametrize("far", [-1e17, -1e9, 1e9])
+def test_weights_of_scores_that_are_all_far_from_0(far: float) -> None:
+    """Beside such a log-sum-exp, the logarithm of the sum is rounded away."""
+    func = attention("2", "2")
+    query, key, value, bias, cap = arrays(2, 2)
+    bias, cap = np.full_like(bias, 100 * np.sign(far)), np.full_like(cap, abs(far))
+    given = query, key, value, bias, cap
+    outputs = interpret(func, *given, sizes={"h": 1, "g": 1})
+    cotangents = [np.ones_like(outputs[0]), *[np.zeros_like(each) for each in outputs[1:]]]
+    pulled = vjp(func, [True] * 5, inexact_outputs(func))
+    by_value = interpret(pulled, *given, *cotangents, sizes={"h": 1, "g": 1})[len(outputs) + 2]
+    seen = [1 + 1 / 2 + 1 / 3, 1 / 2 + 1 / 3, 1 / 3, 0]
+    expected = np.broadcast_to(np.reshape(seen, (4, 1)), by_value.shape)
+    np.testing.assert_allclose(by_value, expected, rtol=1e-6)
 
 
 def test_a_capture_that_no_score_needs_moves_nothing() -> None:
@@ -83,11 +99,11 @@ def test_a_capture_that_no_score_needs_moves_nothing() -> None:
     rows, head = "tensor<[1, 1, 3], f64>", "tensor<[1, 1, 3, 2], f64>"
     module = parse(f"""
 func @f(%q: {head}, %x: tensor<[], f64>) -> {rows} {{
-  %o, %l = tensor.attention %q, %q, %q, %x {{scale = 0.5}}
+  %o, %l, %r = tensor.attention %q, %q, %q, %x {{scale = 0.5}}
       (%s: tensor<[1, 1, 3, 3], f64>, %m: tensor<[], f64>) {{
     %flat = tensor.tanh %s : tensor<[1, 1, 3, 3], f64>
     yield %flat
-  }} : {head}, {rows}
+  }} : {head}, {rows}, {rows}
   %wide = tensor.broadcast %x {{shape = [1, 1, 3]}} : {rows}
   %all = tensor.loop [%l] {{trip = 2, reverse = false}} (%i: tensor<[], i64>, %c: {rows}) {{
     %next = tensor.multiply %c, %wide : {rows}

@@ -199,10 +199,10 @@ def test_a_failure_leaves_the_func_as_it_was() -> None:
     """Also where an op was to be written as simpler ones."""
     text = """
 func @f(%q: tensor<[1, 1, 2, 3], f64>, %b: tensor<[1, 1, 2, 2], f64>) -> tensor<[1, 1, 2, 3], f64> {
-  %o, %l = tensor.attention %q, %q, %q {scale = 1.0} (%s: tensor<[1, 1, 2, 2], f64>) {
+  %o, %l, %r = tensor.attention %q, %q, %q {scale = 1.0} (%s: tensor<[1, 1, 2, 2], f64>) {
     %k = tensor.custom %s, %b {kernel = "numpy:add"} : tensor<[1, 1, 2, 2], f64>
     yield %k
-  } : tensor<[1, 1, 2, 3], f64>, tensor<[1, 1, 2], f64>
+  } : tensor<[1, 1, 2, 3], f64>, tensor<[1, 1, 2], f64>, tensor<[1, 1, 2], f64>
   return %o
 }"""
     func = parse(text, "failing.ir").main

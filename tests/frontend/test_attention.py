@@ -218,3 +218,42 @@ MISTAKES = [
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_mistakes(mistake: Mistake) -> None:
     check(mistake)
+
+
+@pytest.mark.parametrize("fill", [-1e4, -1e9, 1e9, -3e38])
+@pytest.mark.parametrize("written", [True, False])
+def test_gradients_where_all_scores_of_a_row_are_far_from_0(fill: float, written: bool) -> None:
+    """Padding with a large number instead of -inf: its rows attend to all keys alike."""
+    q, k = bs.zeros((1, 1, 3, 1)), bs.ones((1, 1, 3, 1))
+    v = bs.asarray([1.0, 2.0, 4.0]).reshape(1, 1, 3, 1)
+    bias = bs.zeros((3, 3)).at[1].set(fill)
+
+    def attended(q: Any, v: Any) -> Any:
+        if written:
+            return bs.softmax(q @ k.mT + bias) @ v
+        return bs.attention(q, k, v, bias=bias, scale=1.0)
+
+    def row(q: Any, v: Any) -> Any:
+        return attended(q, v)[0, 0, 1, 0]
+
+    for make in (lambda f: f, bs.jit):
+        by_value = make(bs.grad(row, argnums=1))(q, v).numpy().ravel()
+        np.testing.assert_allclose(by_value, [1 / 3] * 3, rtol=1e-5)
+    slopes = bs.grad(lambda v: bs.grad(lambda q: row(q * k, v) ** 2)(q).sum())
+    assert np.isfinite(slopes(v).numpy()).all()
+
+
+@pytest.mark.parametrize("shift", [1e4, -1e6])
+def test_second_derivatives_where_all_scores_are_far_from_0(shift: float) -> None:
+    """To shift all scores changes nothing."""
+    q, k, v = (
+        bs.asarray(RNG.integers(-2, 3, (1, 1, 3, 2)) / 2, dtype=bs.float32) for _ in range(3)
+    )
+
+    def twice(by: float) -> Any:
+        def f(q: Any, k: Any) -> Any:
+            return (bs.attention(q, k, v, bias=bs.full((3, 3), by), scale=1.0) ** 2).sum()
+
+        return bs.grad(lambda k: (bs.grad(f)(q, k) ** 2).sum())(k).numpy()
+
+    np.testing.assert_allclose(twice(shift), twice(0.0), rtol=2e-4, atol=1e-5)

@@ -37,11 +37,11 @@ _HEAD = """
 func @attend<b: 0..64, g: 1..64, t: 0..4096, s: 0..4096, d: 0..512, e: 0..512>(
     %q: tensor<[b, HEADS, t, d], DTYPE>, %k: tensor<[b, g, s, d], DTYPE>,
     %v: tensor<[b, g, s, e], DTYPE>TAKEN)
-    -> (tensor<[b, HEADS, t, e], DTYPE>, tensor<[b, HEADS, t], WIDE>) {
-  %o, %l = tensor.attention %q, %k, %vGIVEN {scale = 0.5} (%x: SCORESBOUND) {
+    -> (tensor<[b, HEADS, t, e], DTYPE>, tensor<[b, HEADS, t], WIDE>, tensor<[b, HEADS, t], WIDE>) {
+  %o, %l, %r = tensor.attention %q, %k, %vGIVEN {scale = 0.5} (%x: SCORESBOUND) {
 BODY    yield %y
-  } : tensor<[b, HEADS, t, e], DTYPE>, tensor<[b, HEADS, t], WIDE>
-  return %o, %l
+  } : tensor<[b, HEADS, t, e], DTYPE>, tensor<[b, HEADS, t], WIDE>, tensor<[b, HEADS, t], WIDE>
+  return %o, %l, %r
 }
 """
 _LEAST = """    %least = tensor.constant {value = -inf} : tensor<[], WIDE>

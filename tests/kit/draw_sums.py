@@ -130,11 +130,11 @@ def draw_attention_backward(draft: Draft, cls: type[Op]) -> object:
     query, key, value, scores = _heads(draft)
     captures = [draft.operand() for _ in range(_few(draft))]
     taken = [scores, *(capture.type for capture in captures)]
-    rows = [draft.like(scores.shape[:3], scores.dtype) for _ in range(2)]
+    rows = [draft.like(scores.shape[:3], scores.dtype) for _ in range(3)]
     cotangent = draft.like((*scores.shape[:3], value.shape[3]), value.dtype)
     regions = _change(draft, taken), _change(draft, [*taken, scores], more=draft.chance(0.5))
-    first, last = rows
-    operands = query, key, value, first, cotangent, last
+    *known, delta = rows
+    operands = query, key, value, *known, cotangent, delta
     return draft.emit(cls, *operands, captures, _scale(draft), *regions)
 
 

@@ -1,10 +1,11 @@
 """Attention, backward: weights are made anew from the log-sum-exp, block by block.
 
-Comes in: blocks of scores, the cotangent of the output as rows and panels, two numbers for each
+Comes in: blocks of scores, the cotangent of the output as rows and panels, three numbers for each
 query. Goes out: what a program does: its rows are queries, and it sums what they get; or they are
 keys, and it sums what these and their values get, from all heads of queries that share them:
 
-    weights = exp(score(scores) - log_sum_exp)     change = weights * (cotangent · valueᵀ - delta)
+    weights = exp(score(scores) - log_sum_exp - rest)
+    change  = weights * (cotangent · valueᵀ - delta)
     slopes  = scale * pull(scores, change)
     query gets Σ slopes · key, key gets Σ slopesᵀ · query, value gets Σ weightsᵀ · cotangent
 
@@ -34,15 +35,16 @@ class Pull:
 
 @dataclass(slots=True)
 class Backward:
-    """One program. `rows` has of each query the log-sum-exp and delta: packed, where the program's
-    own rows are queries. `cotangents` are rows of values times those of the cotangent. `by_scores`
-    sums rows weighted by gradients of scores, `by_weights` those weighted by weights."""
+    """One program. `rows` has of each query the log-sum-exp, its rest and delta: packed, where the
+    program's own rows are queries. `cotangents` are rows of values times those of the cotangent.
+    `by_scores` sums rows weighted by gradients of scores, `by_weights` those weighted by weights.
+    """
 
     program: Program
     scores: Scores
     pull: Pull
     cotangents: Side
-    rows: tuple[AnyValue, AnyValue]
+    rows: tuple[AnyValue, ...]
     by_scores: Sums
     by_weights: Sums | None = None
 
@@ -126,9 +128,10 @@ class Backward:
         scaled, seen = scores.scaled(products[0]), scores.reach.seen(row, at)
         none = program.constant(0.0, *scaled.type.shape)
         scored = scores.changed(row, at, scaled)
-        less = program.subtract(scored, program.finite(numbers[0]))
+        log_sum_exp, rest, delta = numbers
+        less = program.subtract(program.subtract(scored, program.finite(log_sum_exp)), rest)
         weights = program.select(seen, program.unary(tile.UnaryKind.EXP, less), none)
-        change = program.subtract(products[1], numbers[1])
+        change = program.subtract(products[1], delta)
         change = program.multiply(weights, change)
         spot = scores.spot(row, at)
         made = pull.change.emit(program, spot, [scaled, change])

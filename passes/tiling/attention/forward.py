@@ -8,11 +8,12 @@ largest, takes powers, and adds rows of values to what it has, which shrinks as 
     powers   = exp(scores - largest')              sums'  = sums * shrink + Σ powers
                                                    total' = total * shrink + powers · values
     output = total / sums, and log_sum_exp = largest + log(sums)
+    rest   = (largest - log_sum_exp) + log(sums), which is what rounding took
 
 Never: a score in memory that programs share.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import inf
 
 from ....ir import tile
@@ -36,8 +37,8 @@ class Forward:
         self.largest, self.sums, self.shrink = (program.kept(program.lines) for _ in range(3))
         self.block = program.block()
 
-    def write(self, output: AnyValue, log_sum_exp: AnyValue) -> None:
-        """All of it."""
+    def write(self, output: AnyValue, *numbers: AnyValue) -> None:
+        """All of it; the numbers are the log-sum-exp and its rest."""
         program = self.program
         program.each_block(self._begin)
 
@@ -46,7 +47,7 @@ class Forward:
 
         bounds = program.size(0), self.scores.reach.end(program.bottom), program.near
         program.loop("near", bounds, near)
-        program.each_block(lambda block, row: self._finish(block, row, output, log_sum_exp))
+        program.each_block(lambda block, row: self._finish(block, row, output, numbers))
 
     def _begin(self, block: AnyValue, row: AnyValue) -> None:
         lines = self.program.lines
@@ -125,17 +126,19 @@ class Forward:
         return program.load(place, [self.zero, self.zero], program.few, program.beside)
 
     def _finish(
-        self, block: AnyValue, row: AnyValue, output: AnyValue, log_sum_exp: AnyValue
+        self, block: AnyValue, row: AnyValue, output: AnyValue, numbers: Sequence[AnyValue]
     ) -> None:
         """Divide by the sums, and store."""
         program = self.program
         lines = program.lines
         largest, sums = self._kept(self.largest, block), self._kept(self.sums, block)
-        none = program.equals(sums, 0.0)
+        none, zeros = program.equals(sums, 0.0), program.constant(0.0, lines)
         divisor = program.select(none, program.constant(1.0, lines), sums)
-        logarithm = program.unary(tile.UnaryKind.LOG, sums)
-        made = program.add(program.finite(largest), logarithm)
-        program.store(program.of_head(log_sum_exp, program.rows), made, [row])
+        logarithm, shift = program.unary(tile.UnaryKind.LOG, sums), program.finite(largest)
+        made = program.add(shift, logarithm)
+        rest = program.add(program.subtract(shift, made), logarithm)
+        for view, each in zip(numbers, (made, program.select(none, zeros, rest)), strict=True):
+            program.store(program.of_head(view, program.rows), each, [row])
 
         def divided(total: AnyValue) -> AnyValue:
             shape = total.type.shape

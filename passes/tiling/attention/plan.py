@@ -30,6 +30,9 @@ from .reach import Reach
 from .scores import Scores, Side
 from .sums import Sums
 
+NUMBERS = "log_sum_exp", "rest", "delta"
+"""What the gradients know of each query."""
+
 
 def attention_forward(func: Func, op: tensor.Attention, choose: Chooser) -> Stages:
     """Attention as one kernel, after two that pack keys and values."""
@@ -43,7 +46,7 @@ def attention_forward(func: Func, op: tensor.Attention, choose: Chooser) -> Stag
     numbers = _numbers(op.captures)
     apart = handed.reach(diagonal(func, op.score, numbers))
     score = handed.change("score", Change(func, op.score, numbers, apart=apart))
-    handed.write(output=op.output, log_sum_exp=op.log_sum_exp)
+    handed.write(output=op.output, log_sum_exp=op.log_sum_exp, rest=op.rest)
     program = handed.open(sizes.heads, sizes.rows, sizes.columns)
     views = handed.views
     side = Side(program.packed_rows(views["query"], sizes.width), views["keys"], sizes.width)
@@ -51,7 +54,7 @@ def attention_forward(func: Func, op: tensor.Attention, choose: Chooser) -> Stag
     change = handed.changing("score", score)
     scores = Scores(program, side, group, program.head, change, op.scale, reach)
     forward = Forward(program, scores, Sums(program, values, views["values"], sizes.depth))
-    forward.write(views["output"], views["log_sum_exp"])
+    forward.write(views["output"], views["log_sum_exp"], views["rest"])
     handed.close(program)
     return packed.staging.done()
 
@@ -84,7 +87,7 @@ def _for_queries(func: Func, packed: Packed, op: tensor.AttentionBackward) -> No
     across_keys = packed.pack("across_keys", across(op.key, sizes, sizes.columns))
     handed = Handed(packed, packed.heading.plus("queries"))
     handed.read(query=op.query, cotangent=op.cotangent, key=op.key)
-    handed.read(log_sum_exp=op.log_sum_exp, delta=op.delta)
+    handed.read(log_sum_exp=op.log_sum_exp, rest=op.rest, delta=op.delta)
     handed.panels("keys", "values", "across_keys")
     others, own = op.gradients[3:], _numbers(op.captures)
     apart = handed.reach(None if others else diagonal(func, op.score, own))
@@ -96,7 +99,7 @@ def _for_queries(func: Func, packed: Packed, op: tensor.AttentionBackward) -> No
     views = handed.views
     side = Side(program.packed_rows(views["query"], sizes.width), views["keys"], sizes.width)
     pulled = program.packed_rows(views["cotangent"], sizes.depth)
-    numbers = program.packed_numbers(views["log_sum_exp"]), program.packed_numbers(views["delta"])
+    numbers = tuple([program.packed_numbers(views[name]) for name in NUMBERS])
     reach, group = Reach(program, handed.offset_in(program)), group_of(program)
     change = handed.changing("score", score)
     backward = Backward(
@@ -122,7 +125,7 @@ def _for_keys(func: Func, packed: Packed, op: tensor.AttentionBackward) -> None:
     across_cotangents = packed.pack("across_cotangents", across(op.cotangent, sizes, sizes.rows))
     handed = Handed(packed, packed.heading.plus("keys"))
     handed.read(key=op.key, value=op.value, query=op.query)
-    handed.read(log_sum_exp=op.log_sum_exp, delta=op.delta)
+    handed.read(log_sum_exp=op.log_sum_exp, rest=op.rest, delta=op.delta)
     handed.panels("queries", "cotangents", "across_queries", "across_cotangents")
     own = _numbers(op.captures)
     apart = handed.reach(diagonal(func, op.score, own))
@@ -141,7 +144,7 @@ def _for_keys(func: Func, packed: Packed, op: tensor.AttentionBackward) -> None:
         scores,
         Pull(handed.changing("pull", pull)),
         Side(pulled, views["cotangents"], sizes.depth),
-        (views["log_sum_exp"], views["delta"]),
+        tuple([views[name] for name in NUMBERS]),
         Sums(program, across_queries, views["across_queries"], sizes.width),
         Sums(program, across_cotangents, views["across_cotangents"], sizes.depth),
     )

@@ -52,17 +52,17 @@ def text(dtype, region="", mask="", yields="%s"):
     """Attention of symbolic sizes whose region, and a mask for it, are given as text."""
     wide = dtype.accumulator
     score = f"tensor<[b, h, t, s], {wide}>"
-    result = f"tensor<[b, h, t, e], {dtype}>, tensor<[b, h, t], {wide}>"
+    result = ", ".join([f"tensor<[b, h, t, e], {dtype}>", *[f"tensor<[b, h, t], {wide}>"] * 2])
     return f"""
     func @f<b: 0..64, h: 0..64, g: 0..64, t: 0..64, s: 0..64, d: 0..64, e: 0..64>(
         %q: tensor<[b, h, t, d], {dtype}>, %k: tensor<[b, g, s, d], {dtype}>,
         %v: tensor<[b, g, s, e], {dtype}>{mask and f", %mask: {mask}"}) -> ({result}) {{
-      %o, %l = tensor.attention %q, %k, %v{mask and ", %mask"} {{scale = 0.5}} (
+      %o, %l, %r = tensor.attention %q, %k, %v{mask and ", %mask"} {{scale = 0.5}} (
           %s: {score}{mask and f", %m: {mask}"}) {{
         {region}
         yield {yields}
       }} : {result}
-      return %o, %l
+      return %o, %l, %r
     }}""".replace("SCORE", score)
 
 
@@ -71,7 +71,7 @@ def test_softmax_of_scores_times_values_in_every_dtype(dtype):
     given = arrays(dtype)
     program = text(dtype)
     assert print_module(parse(print_module(parse(program)))) == print_module(parse(program))
-    output, sums = run(program, *given)
+    output, sums, _ = run(program, *given)
     expected = attended(*[each.astype(np.float64) for each in given], scale=0.5)
     assert (output.dtype, sums.dtype) == (dtype.storage, dtype.accumulator.storage)
     exact = 1e-12 if dtype is f64 else 1e-5
@@ -83,7 +83,9 @@ def test_softmax_of_scores_times_values_in_every_dtype(dtype):
 @pytest.mark.parametrize(("heads", "groups"), [(1, 1), (4, 4), (4, 1), (6, 3)])
 def test_neighbouring_heads_share_keys_and_values(heads, groups):
     given = arrays(f64, heads=heads, groups=groups)
-    for found, expected in zip(run(text(f64), *given), attended(*given, scale=0.5), strict=True):
+    for found, expected in zip(
+        run(text(f64), *given)[:2], attended(*given, scale=0.5), strict=True
+    ):
         np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
@@ -101,7 +103,7 @@ MASK = {
 def test_the_region_changes_scores_with_the_help_of_captures():
     given = arrays(f32)
     mask = np.tril(np.ones((3, 5), bool))
-    output, sums = run(text(f32, **MASK), *given, mask)
+    output, sums, _ = run(text(f32, **MASK), *given, mask)
 
     def masked(score, b, h, t, s):
         return score if mask[t, s] else -inf
@@ -114,30 +116,39 @@ def test_the_region_changes_scores_with_the_help_of_captures():
 def test_a_row_without_scores_is_zero():
     query, key, value = arrays(f32)
     value[...] = np.nan
-    output, sums = run(text(f32, **MASK), query, key, value, np.zeros((3, 5), bool))
-    assert not output.any()
+    output, sums, rest = run(text(f32, **MASK), query, key, value, np.zeros((3, 5), bool))
+    assert not output.any() and not rest.any()
     assert (sums == -inf).all()
 
 
 @pytest.mark.parametrize("empty", ["batch", "rows", "columns", "width", "depth"])
 def test_sizes_of_zero(empty):
     given = arrays(f64, **{empty: 0})
-    for found, expected in zip(run(text(f64), *given), attended(*given, scale=0.5), strict=True):
+    for found, expected in zip(
+        run(text(f64), *given)[:2], attended(*given, scale=0.5), strict=True
+    ):
         np.testing.assert_allclose(found, expected, rtol=1e-12)
     no_heads = arrays(f64, heads=0, groups=0)
-    assert [each.shape for each in run(text(f64), *no_heads)] == [(2, 0, 3, 2), (2, 0, 3)]
+    assert [each.shape for each in run(text(f64), *no_heads)] == [(2, 0, 3, 2), *[(2, 0, 3)] * 2]
 
 
 def test_large_scores_do_not_overflow():
     query, key, value = (np.full((1, 1, 1, 1), each, np.float32) for each in (1e4, 1e4, 3))
-    output, sums = run(text(f32), query, key, value)
+    output, sums, _ = run(text(f32), query, key, value)
     assert (output.item(), sums.item()) == (3, np.float32(5e7))
+
+
+def test_the_rest_is_what_the_log_sum_exp_was_rounded_by():
+    query, key = (np.full((1, 1, each, 1), 1e4, np.float32) for each in (1, 3))
+    _, sums, rest = run(text(f32), query, key, key)
+    assert sums.item() == np.float32(5e7)
+    np.testing.assert_allclose(rest.item(), log(3), rtol=1e-6)
 
 
 def test_an_infinite_score_or_nan_gives_nan():
     query, key, value = arrays(f32)
     key[0, 0, 0, 0] = np.nan
-    output, sums = run(text(f32), query, key, value)
+    output, sums, _ = run(text(f32), query, key, value)
     assert np.isnan(output[0, :2]).all() and np.isnan(sums[0, :2]).all()
     assert np.isfinite(output[0, 2:]).all() and np.isfinite(sums[1]).all()
 
@@ -145,7 +156,7 @@ def test_an_infinite_score_or_nan_gives_nan():
 def test_weights_are_not_rounded_to_a_narrow_dtype():
     query, key = np.zeros((1, 1, 1, 1), bf16.storage), np.zeros((1, 1, 3, 1), bf16.storage)
     value = np.array([256, 1, 1]).astype(bf16.storage).reshape(1, 1, 3, 1)
-    output, _ = run(text(bf16), query, key, value)
+    output, *_ = run(text(bf16), query, key, value)
     assert float(output.item()) == 86  # (256 + 1 + 1) / 3
 
 

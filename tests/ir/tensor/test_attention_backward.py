@@ -10,9 +10,11 @@ from brimstone.ir.verifier import verify
 
 TEXT = """
 func @f(%q: tensor<[1, 2, 1, 1], f64>, %k: tensor<[1, 1, 2, 1], f64>,
-    %v: tensor<[1, 1, 2, 1], f64>, %l: ROWS, %c: tensor<[1, 2, 1, 1], f64>, %d: ROWS)
+    %v: tensor<[1, 1, 2, 1], f64>, %l: ROWS, %r: ROWS,
+    %c: tensor<[1, 2, 1, 1], f64>, %d: ROWS)
     -> (tensor<[1, 2, 1, 1], f64>, tensor<[1, 1, 2, 1], f64>, tensor<[1, 1, 2, 1], f64>, SCORES) {
-  %a, %b, %e, %s = tensor.attention_backward %q, %k, %v, %l, %c, %d {scale = 2.0} (%x: SCORES) {
+  %a, %b, %e, %s = tensor.attention_backward %q, %k, %v, %l, %r, %c, %d {scale = 2.0}
+      (%x: SCORES) {
     yield %x
   } (%x: SCORES, %g: SCORES) {
     yield %g, %x
@@ -27,7 +29,10 @@ def text(rows: str = "tensor<[1, 2, 1], f64>") -> str:
 
 
 def test_two_heads_that_share_two_keys() -> None:
-    """By its log-sum-exp, the second head has no weights; its scores are there all the same."""
+    """By its log-sum-exp, the second head has no weights; its scores are there all the same.
+
+    What the log-sum-exp lacks is in the rest.
+    """
     func = parse(text()).main
     verify(func)
     query, key, value = np.array([1.0, 3.0]), np.array([0.5, -0.5]), np.array([2.0, 4.0])
@@ -38,7 +43,8 @@ def test_two_heads_that_share_two_keys() -> None:
     change = weights * (value - delta)
     given = [
         query.reshape(1, 2, 1, 1), key.reshape(1, 1, 2, 1), value.reshape(1, 1, 2, 1),
-        np.array([[[sums], [np.inf]]]), np.ones((1, 2, 1, 1)), np.array([[[delta], [0.0]]]),
+        np.array([[[sums - 0.25], [np.inf]]]), np.array([[[0.25], [0.0]]]), np.ones((1, 2, 1, 1)),
+        np.array([[[delta], [0.0]]]),
     ]  # fmt: skip
     by_query, by_key, by_value, others = interpret(func, *given)
     np.testing.assert_allclose(by_query.ravel(), [2 * change @ key, 0], rtol=1e-12)

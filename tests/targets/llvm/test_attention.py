@@ -57,7 +57,7 @@ def test_with_gradients_and_shared_keys() -> None:
         given = arguments(func, sizes, shared=2)
         outputs = interpret(func, *given, sizes=sizes)
         rng = np.random.default_rng(1)
-        given += [rng.standard_normal(each.shape).astype(each.dtype) for each in outputs]
+        given += [rng.standard_normal(each.shape).astype(each.dtype) for each in outputs[:2]]
         all_given.append(given)
     assert_right(with_gradients(func), all_given, 2e-5)
 
