@@ -20,6 +20,7 @@ from ...ir.values import AnyValue, Block, Op
 from ..copying import copy_ops
 from ..inline import inlined
 from . import control
+from .apart import PRODUCTS, apart, factor, moves
 from .collectives import between_lanes, exchanged
 from .masks import Mask, certain, chosen, harmless
 from .varying import varying_values
@@ -86,9 +87,15 @@ class Batcher:
         return type_.with_shape((self.size, *type_.shape))
 
     def in_lanes(self, value: AnyValue, builder: Builder) -> AnyValue:
-        """What stands for a value, with an axis of lanes in any case."""
+        """What stands for a value, with an axis of lanes in any case; of one that all lanes share,
+        derivatives come from the active ones."""
         made = self.values[value]
-        return made if value in self.varying else in_all_lanes(builder, made, self.size)
+        if value in self.varying:
+            return made
+        lanes = in_all_lanes(builder, made, self.size)
+        if self.mask is None or not moves(made):
+            return lanes
+        return apart(builder, self.mask.active(builder), lanes)
 
     def differ(self, values: Iterable[AnyValue]) -> list[bool]:
         """Which of the values differ from lane to lane."""
@@ -151,9 +158,9 @@ class Batcher:
             raise Unmet("has no batching rule")
         operands = tuple([self.values[value] for value in op.operands])
         batched = tuple(self.differ(op.operands))
-        if self.mask is None or certain(op):
+        if self.mask is None:
             return op.batching(builder, operands, batched, self.size)
-        return self._in_active_lanes(op, builder, operands, batched, self.mask.active(builder))
+        return self._in_active_lanes(op, builder, operands, batched, self.mask)
 
     def _in_active_lanes(
         self,
@@ -161,9 +168,33 @@ class Batcher:
         builder: Builder,
         operands: Values,
         batched: tuple[bool, ...],
-        active: AnyValue,
+        mask: Mask,
+    ) -> Values:
+        """An op that lanes which are not to run it do not notice: no error, and no derivative."""
+        shared = [not own and moves(made) for own, made in zip(batched, operands, strict=True)]
+        if not any(shared):
+            return self._without_errors(op, builder, operands, batched, mask)
+        if not isinstance(op, PRODUCTS):
+            batched = tuple([own or each for own, each in zip(batched, shared, strict=True)])
+            operands = self.given(op.operands, batched, builder)
+            return self._without_errors(op, builder, operands, batched, mask)
+        active, pairs = mask.active(builder), zip(operands, batched, strict=True)
+        operands = tuple([factor(builder, active, x) if own else x for x, own in pairs])
+        made = self._without_errors(op, builder, operands, batched, mask)
+        return tuple([apart(builder, active, each) for each in made])
+
+    def _without_errors(
+        self,
+        op: TensorOp,
+        builder: Builder,
+        operands: Values,
+        batched: tuple[bool, ...],
+        mask: Mask,
     ) -> Values:
         """An op that may fail, so that no lane fails that is not to run it."""
+        if certain(op):
+            return op.batching(builder, operands, batched, self.size)
+        active = mask.active(builder)
         instead = harmless(op)
         if instead is None:
             return lane_by_lane(op, builder, operands, batched, self.size, active)

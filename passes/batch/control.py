@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from ...ir import tensor
 from ...ir.builder import Builder
-from ...ir.dtypes import INEXACT
 from ...ir.func import Yield
 from ...ir.tensor.base import Values
 from ...ir.tensor.batching import merged, parted
@@ -19,6 +18,7 @@ from ...ir.tensor.rules import with_axis
 from ...ir.types import Tensor
 from ...ir.values import AnyValue, Block, Op
 from ..reads import captured
+from .apart import apart, apart_from_none, moves
 from .flow import everything
 from .masks import Mask, both, chosen
 
@@ -98,8 +98,9 @@ def _inline_apart(
     given = zip(region.arguments, arguments, strict=True)
     own = [_apart(batcher, inner, value, builder, active) for inner, value in given]
     outside = {each: batcher.values[each] for each in captured([region])}
-    apart = {each: _apart(batcher, each, made, builder, active) for each, made in outside.items()}
-    batcher.values.update(apart)
+    batcher.values.update(
+        {each: _apart(batcher, each, made, builder, active) for each, made in outside.items()}
+    )
     batcher.inline(region, tuple(own), builder)
     batcher.values.update(outside)
 
@@ -108,9 +109,9 @@ def _apart(
     batcher: "Batcher", value: AnyValue, made: AnyValue, builder: Builder, active: AnyValue
 ) -> AnyValue:
     """What stands for a value, as a constant for derivatives in the lanes that are not active."""
-    if value not in batcher.varying or value.type.dtype not in INEXACT:
+    if not moves(made):
         return made
-    return chosen(builder, active, made, builder.emit(tensor.StopGradient, made))
+    return (apart if value in batcher.varying else apart_from_none)(builder, active, made)
 
 
 def _goes_on(

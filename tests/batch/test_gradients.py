@@ -1,5 +1,7 @@
 """Gradients of lanes are lanes of gradients, and batching keeps what ops say of their gradients."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -131,6 +133,63 @@ def test_no_gradient_comes_from_a_branch_that_a_lane_does_not_take() -> None:
     lanes = np.array([0.0, 1.0, -1.0, 4.0])
     _, gradient = interpret(vjp(made, (True,), (0,)), lanes, np.ones(4))
     assert gradient.tolist() == [2, 1, 2, 0.5]
+
+
+SHARED = """
+func @f(%x: tensor<[2], f64>, %w: tensor<[], f64>, %m: tensor<[2, 2], f64>) -> tensor<[], f64> {
+  %0 = tensor.constant {value = 0.0} : tensor<[], f64>
+  %first = tensor.slice %x {start = [0], size = [1], step = [1]} : tensor<[1], f64>
+  %one = tensor.reshape %first {shape = []} : tensor<[], f64>
+  %positive = tensor.less %0, %one : tensor<[], bool>
+  %y = tensor.cond %positive () {
+    %wide = tensor.broadcast %w {shape = [2], axes = []} : tensor<[2], f64>
+    %scaled = tensor.multiply %x, %wide : tensor<[2], f64>
+    %logarithm = tensor.log %scaled : tensor<[2], f64>
+    %moved = tensor.contract %m, %logarithm {left_batch = [], right_batch = [],
+        left_contract = [1], right_contract = [0], dtype = f64} : tensor<[2], f64>
+    %sum = tensor.reduce_sum %moved {axes = [0]} : tensor<[], f64>
+    yield %sum
+  } () {
+    %root = tensor.square_root %w : tensor<[], f64>
+    yield %root
+  } : tensor<[], f64>
+  return %y
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "x, w",
+    [
+        ([[0.0, 2.0], [3.0, 4.0], [0.0, 0.0]], 2.0),  # there log is infinite, and a factor of it
+        ([[-1.0, 2.0], [1.0, 4.0]], 2.0),  # and there it is no number
+        ([[1.0, 2.0], [1.0, 4.0]], 1e-300),
+        ([[0.0, 2.0], [-1.0, 4.0]], 2.0),
+    ],
+)
+def test_what_lanes_share_has_gradients_of_those_that_read_it(x: Any, w: float) -> None:
+    alone = func_of(SHARED)
+    made, _ = batch(alone, (True, False, False), len(x))
+    given, matrix = np.asarray(x), np.asarray([[1.0, 2.0], [3.0, 4.0]])
+    wrt = (True, True, True)
+    _, *found = interpret(vjp(made, wrt, (0,)), given, w, matrix, np.ones(len(x)))
+    one = vjp(alone, wrt, (0,))
+    lanes = [interpret(one, each, w, matrix, np.ones(()))[1:] for each in given]
+    by_x, *shared = zip(*lanes, strict=True)
+    np.testing.assert_allclose(found[0], np.stack(by_x), rtol=1e-12)
+    for gradient, each in zip(found[1:], shared, strict=True):
+        np.testing.assert_allclose(gradient, np.sum(each, axis=0), rtol=1e-12)
+
+
+def test_a_branch_that_no_lane_takes_moves_nothing() -> None:
+    """Also where what all lanes share is infinite there, and computed once."""
+    made, _ = batch(func_of(SHARED), (True, False, False), 2)
+    given = np.ones((2, 2)), np.asarray(0.25), np.eye(2), np.ones(2)
+    by_w = interpret(vjp(made, (True, True, True), (0,)), *given)[2]
+    assert by_w == 2 * 2 / 0.25
+    made, _ = batch(func_of(SHARED.replace("tensor.log", "tensor.sin")), (True, False, False), 2)
+    by_w = interpret(vjp(made, (True, True, True), (0,)), given[0], 0.0, *given[2:])[2]
+    assert by_w == 4
 
 
 def test_the_linear_part_is_batched_over_tangents() -> None:
