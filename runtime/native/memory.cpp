@@ -163,6 +163,7 @@ void Blocks::give(void *block, size_t bytes) noexcept {
 }
 
 void Blocks::give(std::span<const Block> blocks) noexcept {
+    const size_t keep_at_most = is_system_out_ ? 0 : keep_at_most_;
     Kept *unwanted = nullptr;
     size_t given = 0, kept_here = 0;
     {
@@ -175,7 +176,7 @@ void Blocks::give(std::span<const Block> blocks) noexcept {
             const auto [size, shelf] = shelves.of(block.bytes);
             Kept *kept = new (block.start) Kept{nullptr, size};
             given += size;
-            if (size > keep_at_most_) {
+            if (size > keep_at_most) {
                 kept->below = std::exchange(unwanted, kept);
                 continue;
             }
@@ -186,7 +187,7 @@ void Blocks::give(std::span<const Block> blocks) noexcept {
     }
     count_in_use(-static_cast<int64_t>(given));
     // Only if one home has more than its share all of them may have too much.
-    unmap_all(kept_here > keep_at_most_ / HOMES ? shrink_to(keep_at_most_, unwanted) : unwanted);
+    unmap_all(kept_here > keep_at_most / HOMES ? shrink_to(keep_at_most, unwanted) : unwanted);
 }
 
 void Blocks::trim() noexcept { unmap_all(shrink_to(0, nullptr)); }
@@ -244,9 +245,13 @@ Blocks::Kept *Blocks::find(size_t size) noexcept {
 
 // The system may take long, so no lock is held.
 void *Blocks::fresh(size_t size) noexcept {
-    if (void *block = is_there(size) ? from_system(size) : nullptr) return block;
-    trim();
-    return is_there(size) ? from_system(size) : nullptr;
+    void *block = is_there(size) ? from_system(size) : nullptr;
+    if (!block) {
+        trim();
+        block = is_there(size) ? from_system(size) : nullptr;
+    }
+    if (is_system_out_ != !block) is_system_out_ = !block;
+    return block;
 }
 
 // Whether the system has so much, as far as it says. A look takes a tenth of a millisecond, and is

@@ -51,7 +51,8 @@ class Blocks {
     void *take(size_t bytes) noexcept;
     // All of them at once, or none: then the answer is false.
     bool take(std::span<Block> blocks) noexcept;
-    // The block must come from `take` with the same bytes; a null pointer is left alone.
+    // The block must come from `take` with the same bytes; a null pointer is left alone. It is
+    // kept, or goes to the system if that had nothing left when it was asked last.
     void give(void *block, size_t bytes) noexcept;
     void give(std::span<const Block> blocks) noexcept;
     // Lets go of all that is kept.
@@ -108,6 +109,7 @@ class Blocks {
     const Look look_;
     std::atomic<int64_t> in_use_ = 0, peak_in_use_ = 0, clock_ = 0;  // as far as homes have told
     std::atomic<size_t> taken_from_system_ = 0;
+    std::atomic<bool> is_system_out_ = false;
     std::array<Home, HOMES> homes_;
     // So many bytes may be taken from the system before the next look.
     std::mutex mutex_;

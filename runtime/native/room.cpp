@@ -41,6 +41,13 @@ const Version NEW = {"sys/fs/cgroup",
                      "memory.swap.max",
                      "memory.swap.current"};
 
+// A limit of this process, and the word of its `status` for the use.
+struct Limit {
+    std::string_view name, use;
+};
+constexpr std::array<Limit, 2> LIMITS = {
+    {{"Max address space", "VmSize:"}, {"Max data size", "VmData:"}}};
+
 // What a file says; nothing if nobody can read it. Streams of C++ are not used: a library that has
 // their code in it, as some compilers link it, shares some of their variables with others that have
 // other code, and ends the process.
@@ -128,6 +135,23 @@ void look_at_groups(Room &room, const Path &root) {
     }
 }
 
+// They are for memory and swap together.
+void look_at_limits(Room &room, const Path &root) {
+    const std::string limits = text_of(root / "proc/self/limits");
+    const std::string status = text_of(root / "proc/self/status");
+    for (const Limit &each : LIMITS) {
+        const size_t place = limits.find(each.name);
+        if (place == std::string::npos) continue;
+        const Number limit = number_in(std::string_view(limits).substr(place + each.name.size()));
+        const Number use = number_of(each.use, status);
+        if (!limit || !use) continue;
+        const int64_t left = std::max<int64_t>(*limit - *use * KIBIBYTE, 0);
+        room.left = std::min(room.left, left);
+        room.swap = std::min(room.swap, left - room.left);
+        room.total = std::min(room.total, *limit);
+    }
+}
+
 }  // namespace
 
 Room look(const char *root) noexcept {
@@ -135,6 +159,7 @@ Room look(const char *root) noexcept {
     try {
         look_at_machine(room, root);
         look_at_groups(room, root);
+        look_at_limits(room, root);
     } catch (const std::exception &) {
         // What has been found has to do.
     }

@@ -1,7 +1,8 @@
 // How much memory there is: what the system says that this process may still have.
 //
-// Comes in: the files in which Linux says so, of the machine and of the control groups (version 2,
-// or 1) that a container is. Goes out: bytes. Where the system does not say, there is no end of it.
+// Comes in: the files in which Linux says so, of the machine, of the control groups (version 2, or
+// 1) that a container is, and of the limits of this process (`ulimit -v`). Goes out: bytes. Where
+// the system does not say, there is no end of it.
 // Never: a guess at what somebody will need. What the system would give back when asked for memory,
 // such as pages of files that are read, counts as left.
 #pragma once

@@ -79,6 +79,25 @@ void test_swap_of_groups() {
     check(folder.look().swap == 0);
 }
 
+void test_limits_of_this_process() {
+    const Folder folder;
+    folder.write("proc/meminfo", "MemTotal:  9000 kB\nMemAvailable: 2048 kB\nSwapFree: 4096 kB\n");
+    folder.write("proc/self/status", "Name: x\nVmSize:     1024 kB\nVmData:      512 kB\n");
+    folder.write("proc/self/limits",
+                 "Limit Soft Hard Units\nMax data size  unlimited  unlimited  bytes\n"
+                 "Max address space  unlimited  unlimited  bytes\n");
+    check(folder.look().most() == 6 * MIB);
+    folder.write("proc/self/limits", "Max address space     5242880    unlimited    bytes\n");
+    check(folder.look().left == 2 * MIB && folder.look().swap == 2 * MIB);
+    check(folder.look().total == 5 * MIB);
+    folder.write("proc/self/limits",
+                 "Max data size         1048576      1048576      bytes\n"
+                 "Max address space     2097152      2097152      bytes\n");
+    check(folder.look().left == MIB / 2 && folder.look().swap == 0);
+    folder.write("proc/self/limits", "Max data size         1      1      bytes\n");
+    check(folder.look().most() == 0);
+}
+
 int looks = 0;
 int64_t left = 0;
 
@@ -99,6 +118,21 @@ void test_blocks_that_are_not_there() {
     left = 0;
     check(blocks.take(5 * MIB) == nullptr);
     check(blocks.statistics().kept == 0);
+}
+
+void test_the_system_has_back_what_is_given_when_it_had_nothing_left() {
+    Blocks blocks(64 * MIB, counted);
+    left = 8 * MIB;
+    void *first = blocks.take(4 * MIB), *second = blocks.take(2 * MIB);
+    left = 0;
+    check(first && second && blocks.take(5 * MIB) == nullptr);
+    blocks.give(first, 4 * MIB);
+    check(blocks.statistics().kept == 0);
+    left = 8 * MIB;
+    void *third = blocks.take(MIB);
+    blocks.give(second, 2 * MIB);
+    blocks.give(third, MIB);
+    check(blocks.statistics().kept == 3 * MIB);
 }
 
 void test_a_look_is_good_for_many_blocks() {
@@ -122,7 +156,9 @@ int main() {
     test_the_machine();
     test_groups();
     test_swap_of_groups();
+    test_limits_of_this_process();
     test_blocks_that_are_not_there();
+    test_the_system_has_back_what_is_given_when_it_had_nothing_left();
     test_a_look_is_good_for_many_blocks();
     return exit_status();
 }
