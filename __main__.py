@@ -1,5 +1,5 @@
-"""`python -m brimstone.command` is the command `brimstone`."""
+"""`python -m brimstone` is the command `brimstone`."""
 
-from . import main
+from .command import main
 
 main()

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from os import PathLike
-from threading import enumerate as threads_of_python
+from os import PathLike, fsdecode
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..passes.reproducer import write_aside
 from ..runtime.profile import CALL, HOST, KERNEL, Event, Recording
+from .errors import ArgumentError, fail
 
 _MICROSECOND = 1000
 _MOST_ROWS = 20
@@ -37,20 +39,33 @@ class Row(NamedTuple):
 
 
 class Profile:
-    """`with bs.profile("trace.json") as profile:` records what is computed in the context."""
+    """`with bs.profile("trace.json") as profile:` records what is computed in the context.
+
+    The file is written at its end, also after an error; that it can be is looked at before.
+    """
 
     def __init__(self, path: str | PathLike[str] | None = None) -> None:
         self.path, self._recording = path, Recording()
+        self._file: Path | None = None
 
     def __enter__(self) -> Profile:
+        self._file = None if self.path is None else _writable(self.path)
         self._recording.__enter__()
         return self
 
-    def __exit__(self, *error: object) -> None:
-        self._recording.__exit__(*error)
-        if self.path is not None:
-            with open(self.path, "w", encoding="utf-8") as file:
-                json.dump({"traceEvents": self.trace(), "displayTimeUnit": "ns"}, file)
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: object
+    ) -> None:
+        self._recording.__exit__(kind, error, trace)
+        if self._file is None:
+            return
+        text = json.dumps({"traceEvents": self.trace(), "displayTimeUnit": "ns"})
+        try:
+            write_aside(self._file, text)
+        except OSError as problem:
+            if error is None:
+                raise
+            error.add_note(f"The profile is not written: {problem}")
 
     @property
     def events(self) -> Sequence[Event]:
@@ -77,7 +92,7 @@ class Profile:
         numbers: dict[int, int] = {}
         for event in self.events:
             numbers.setdefault(event.thread, len(numbers))
-        names = {each.ident: each.name for each in threads_of_python()}
+        names = self._recording.threads
         made = [
             _named(number, names.get(thread, f"runner {number}"))
             for thread, number in numbers.items()
@@ -96,6 +111,20 @@ class Profile:
         if len(rows) > _MOST_ROWS:
             lines.append(f"and {len(rows) - _MOST_ROWS} more")
         return "\n".join(lines)
+
+
+def _writable(path: Any) -> Path:
+    """Where a file is to be written, wherever the process stands by then."""
+    if not isinstance(path, str | bytes | PathLike):
+        fail(ArgumentError, "profile", "expected the path of a file", path)
+    file = Path(fsdecode(path)).absolute()
+    is_new = not file.exists()
+    if is_new or file.is_file() or file.is_dir():  # and no pipe, which waits for its reader
+        with file.open("ab"):
+            pass
+    if is_new:
+        file.unlink()
+    return file
 
 
 def _line(row: Row, total: float) -> str:

@@ -43,6 +43,7 @@ class Recording:
 
     def __init__(self) -> None:
         self.events: list[Event] = []
+        self.threads: dict[int, str] = {}
         self._start = 0
         self._found: list[Event] = []
 
@@ -65,6 +66,7 @@ class Recording:
                     _share()
                 finally:
                     _OPEN.remove(self)
+            self.threads = dict(NOTES.threads)
             start, self._found, found = self._start, [], self._found
             moved = [
                 each._replace(begin=each.begin - start, end=each.end - start) for each in found
@@ -110,7 +112,7 @@ def _notes() -> Iterator[Event]:
 
 def _begin() -> None:
     """Take notes from now on."""
-    NOTES.wanted = True
+    NOTES.begin()
     core().brimstone_record(1)
 
 

@@ -9,6 +9,7 @@ from threading import local
 from typing import Any
 from weakref import WeakSet
 
+from ..targets.notes import NOTES
 from .native import address_of, core, owned
 
 
@@ -19,6 +20,7 @@ class Streams(local):
         self._threads = threads
         self.renew()
         _ALL.add(self)
+        NOTES.name_thread()
 
     def renew(self) -> None:
         """Go on with another stream; the one that this thread had does what is still wanted."""

@@ -6,7 +6,8 @@ Never: a clock that is read while nobody wants to know.
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from threading import get_ident
+from threading import current_thread, get_ident
+from threading import enumerate as all_threads
 from time import monotonic_ns
 from typing import NamedTuple
 
@@ -27,6 +28,17 @@ class Notes:
     def __init__(self) -> None:
         self.wanted = False
         self.made = list[Note]()
+        self.threads = dict[int, str]()
+
+    def begin(self) -> None:
+        """Take notes from now on, and know what threads are called."""
+        self.threads = {each.ident: each.name for each in all_threads() if each.ident is not None}
+        self.wanted = True
+
+    def name_thread(self) -> None:
+        """Know what this thread is called, though it may end before anybody asks."""
+        if self.wanted:
+            self.threads[get_ident()] = current_thread().name
 
     @contextmanager
     def about(self, name: str, lines: str = "") -> Generator[None]:

@@ -49,7 +49,7 @@ def test_version() -> None:
 
 
 def test_module_is_the_command() -> None:
-    command = [sys.executable, "-m", "brimstone.command", "--version"]
+    command = [sys.executable, "-m", "brimstone", "--version"]
     shown = subprocess.run(command, check=True, capture_output=True, text=True)
     assert shown.stdout == f"brimstone {brimstone.__version__}\n"
 

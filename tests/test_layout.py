@@ -291,7 +291,7 @@ def of_brimstone(node: ast.Import | ast.ImportFrom) -> bool:
 
 
 def in_package(path: Path) -> bool:
-    return path.parts[0] in RANKS or path == Path("__init__.py")
+    return path.parts[0] in RANKS or str(path) in ("__init__.py", "__main__.py")
 
 
 def report(problems: Iterator[str]) -> None:

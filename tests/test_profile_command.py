@@ -19,7 +19,7 @@ with bs.device("cpu"):
 def run(tmp_path: Path, then: str = "", *arguments: str) -> subprocess.CompletedProcess[str]:
     (tmp_path / "script.py").write_text(SCRIPT.format(then=then))
     return subprocess.run(
-        [sys.executable, "-m", "brimstone.command", "profile", "script.py", *arguments],
+        [sys.executable, "-m", "brimstone", "profile", "script.py", *arguments],
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -85,7 +85,7 @@ def test_a_script_that_exits(tmp_path: Path) -> None:
 
 def test_no_script(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "brimstone.command", "profile", "absent.py"],
+        [sys.executable, "-m", "brimstone", "profile", "absent.py"],
         cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert done.returncode == 2

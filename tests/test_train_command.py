@@ -34,7 +34,7 @@ def settings(project: Path, **values: object) -> str:
 @pytest.mark.slow
 def test_a_new_project_trains_and_goes_on(project: Path) -> None:
     config = settings(project, epochs=2, width=4)
-    line = [sys.executable, "-m", "brimstone.command", "train", config]
+    line = [sys.executable, "-m", "brimstone", "train", config]
     environment = {**os.environ, "BRIMSTONE_DEVICE": "cpu"}
     first = subprocess.run(line, capture_output=True, text=True, check=True, env=environment)
     assert "moons: 2 epochs" in first.stdout

@@ -5,6 +5,7 @@ Never: a kernel for which there is code. Those that are still on the tensor floo
 interpreter.
 """
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +40,11 @@ def run(actions: Actions, memory: Memory) -> None:
 
 def noted(act: Action, op: Op, memory: Memory) -> None:
     """Do what Python does itself, and tell profiles of it."""
-    with NOTES.about(op.name, str(op.location) if NOTES.wanted else ""):
+    if not NOTES.wanted:
+        act(memory)
+        return
+    called = f" {re.split('[.:]', op.function)[-1]}" if isinstance(op, step.Host) else ""
+    with NOTES.about(op.name + called, str(op.location)):
         act(memory)
 
 

@@ -79,17 +79,75 @@ def test_rounds_of_loops_and_compilation_are_in_it() -> None:
 
 
 def test_what_the_core_does_between_is_not_said_to_be_done_by_python() -> None:
+    def one_more(y: Any) -> Any:
+        return y + 1
+
     def function(x: Any) -> Any:
         doubled = x[1:] * 2
-        return bs.host_call(lambda y: y + 1, doubled, doubled) * 3
+        return bs.host_call(one_more, doubled, doubled) * 3
 
     step, x = bs.jit(function), bs.ones((5,))
     bs.sync(step(x))
     with bs.profile() as profile:
         bs.sync(step(x))
     rows = profile.rows()
-    assert [row.name for row in rows if row.kind == "host"] == ["step.host"]
+    (host,) = [row.name for row in rows if row.kind == "host"]
+    assert host.startswith("step.host one_more")
     assert len([row for row in rows if row.kind == "kernel"]) == 2
+
+
+def test_threads_are_called_what_they_were_called(tmp_path: Path) -> None:
+    """Also those that have ended meanwhile."""
+    path = tmp_path / "trace.json"
+    early = ThreadPoolExecutor(1, "early")
+    early.submit(run_here, 0).result()
+    with bs.profile(path):
+        with ThreadPoolExecutor(1, "late") as late:
+            late.submit(run_here, 1).result()
+        early.submit(run_here, 2).result()
+        early.shutdown()
+    named = [each for each in json.loads(path.read_text())["traceEvents"] if each["ph"] == "M"]
+    assert {"early_0", "late_0"} <= {each["args"]["name"] for each in named}
+
+
+def run_here(number: int) -> None:
+    with bs.device("cpu"):
+        bs.sync(bs.ones((10,)) + number)
+
+
+@pytest.mark.parametrize("path", [3, True, b"", "", "there/is/no/such/folder.json", ["x"]])
+def test_a_path_that_cannot_be_written_is_refused_before_anything_runs(path: Any) -> None:
+    ran = False
+    with pytest.raises((bs.ArgumentError, OSError)) as caught, bs.profile(path):
+        ran = True
+    assert not ran
+    assert not recording._OPEN
+    assert "profile: expected the path" in str(caught.value) or caught.value.filename
+
+
+def test_a_trace_is_written_where_the_process_stood(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "below").mkdir()
+    with bs.profile("trace.json"):
+        assert not [each for each in tmp_path.iterdir() if each.is_file()]
+        monkeypatch.chdir("below")
+        bs.sync(bs.ones((10,)) + 1)
+    assert json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    assert [each.name for each in tmp_path.iterdir() if each.is_file()] == ["trace.json"]
+
+
+def test_a_trace_that_cannot_be_written_leaves_the_error_what_it_is(tmp_path: Path) -> None:
+    folder = tmp_path / "below"
+    folder.mkdir()
+    with pytest.raises(ZeroDivisionError) as caught, bs.profile(folder / "trace.json"):
+        folder.rmdir()
+        raise ZeroDivisionError
+    assert "The profile is not written: " in caught.value.__notes__[0]
+    folder.mkdir()
+    with pytest.raises(FileNotFoundError), bs.profile(folder / "trace.json"):
+        folder.rmdir()
 
 
 def test_nothing_is_noted_otherwise() -> None:
