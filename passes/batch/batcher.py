@@ -22,7 +22,7 @@ from ..inline import inlined
 from . import control
 from .apart import PRODUCTS, apart, factor, moves
 from .collectives import between_lanes, exchanged
-from .masks import Mask, certain, chosen, harmless
+from .masks import FACTORED, Mask, certain, chosen, harmless
 from .varying import varying_values
 
 
@@ -192,7 +192,7 @@ class Batcher:
         mask: Mask,
     ) -> Values:
         """An op that may fail, so that no lane fails that is not to run it."""
-        if certain(op):
+        if certain(op) and not (isinstance(op, FACTORED) and batched[0]):
             return op.batching(builder, operands, batched, self.size)
         active = mask.active(builder)
         instead = harmless(op)

@@ -36,9 +36,9 @@ def cond(batcher: "Batcher", op: tensor.Cond, builder: Builder) -> Values:
         return builder.emit_all(tensor.Cond, predicate, arguments, *regions)
     made: list[Values] = []
     for region, wanted in ((op.on_true, True), (op.on_false, False)):
-        own = Mask(predicate, wanted, None).active(builder)
-        with batcher.masked(Mask(predicate, wanted, batcher.mask)):
-            _inline_apart(batcher, region, arguments, builder, own)
+        mask = Mask(predicate, wanted, batcher.mask)
+        with batcher.masked(mask):
+            _inline_apart(batcher, region, arguments, builder, mask.active(builder))
         yielded = region.terminator.operands
         made.append(tuple([batcher.in_lanes(value, builder) for value in yielded]))
     return tuple([chosen(builder, predicate, *pair) for pair in zip(*made, strict=True)])

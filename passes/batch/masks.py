@@ -24,6 +24,8 @@ from ..hoist import succeeds
 FACTS = Facts()
 FINITE_ONLY = tensor.Eigh | tensor.Eig | tensor.Svd
 REGULAR_ONLY = Equations | tensor.Cholesky
+FACTORED = tensor.Qr | tensor.Lu
+"""What runs with any matrix, but whose derivative solves equations with it."""
 
 
 @dataclass(frozen=True)
@@ -74,11 +76,11 @@ def certain(op: Op) -> bool:
 
 
 def harmless(op: Op) -> Harmless | None:
-    """An operand with which an op cannot fail, if there is one."""
+    """An operand with which neither an op nor its derivative can fail, if there is one."""
     if isinstance(op, tensor.Gather | tensor.Scatter):
         never_empty = all(FACTS.at_most(1, op.x.shape[axis]) for axis in op.axes)
         return Harmless(1, zeros) if never_empty else None
-    if isinstance(op, REGULAR_ONLY):
+    if isinstance(op, REGULAR_ONLY | FACTORED):
         return Harmless(0, _identities)
     return Harmless(0, zeros) if isinstance(op, FINITE_ONLY) else None
 

@@ -27,6 +27,26 @@ CASES = [(name, "float64") for name in FUNCTIONS]
 CASES += [(name, "complex128") for name in FUNCTIONS if "slope" not in name]
 
 
+FACTORED: dict[str, Callable[[Any], Any]] = {
+    "qr": lambda a: bs.linalg.qr(a)[1].sum(),
+    "slogdet": lambda a: bs.linalg.slogdet(a)[1],
+    "det": bs.linalg.det,
+}
+
+
+@pytest.mark.parametrize("name", FACTORED)
+def test_slopes_of_factors_come_from_lanes_whose_matrix_is_regular(name: str) -> None:
+    """Factors are there of any matrix, and their slopes only of regular ones."""
+    shared, by = bs.asarray(MATRICES[0]), bs.asarray([1.0, 0.0, 2.0])
+
+    def safe(x: Any, a: Any) -> Any:
+        return bs.cond(x > 0, lambda a: FACTORED[name](a * x), lambda a: a.sum(), a)
+
+    found = bs.grad(lambda a: bs.vmap(safe, in_axes=(0, None))(by, a).sum())(shared)
+    expected = sum(bs.grad(safe, argnums=1)(x, shared).numpy() for x in by)
+    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-10)
+
+
 @pytest.mark.parametrize(("name", "dtype"), CASES)
 def test_singular_lanes_do_not_notice(name: str, dtype: Any) -> None:
     function, matrices = FUNCTIONS[name], bs.asarray(MATRICES).astype(dtype)

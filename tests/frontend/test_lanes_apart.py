@@ -22,6 +22,18 @@ LANES: dict[str, Callable[..., Any]] = {
     "while": lambda w, x: bs.while_loop(
         lambda c: c[0] > 0, lambda c: (c[0] - 1, c[1] + bs.sqrt(c[0] * w)), (x, w), max_steps=6
     )[1],
+    "cond in a cond that no lane takes": lambda w, x: bs.cond(
+        x > 0,
+        lambda y: bs.cond(y < 0.5, lambda z: bs.sqrt(w - 1.5) * z, lambda z: z * w, y),
+        lambda y: bs.cond(y > 0.5, lambda z: 1 / (w - 1.5) * z, lambda z: z * w, y),
+        x,
+    ),
+    "cond in a loop": lambda w, x: bs.while_loop(
+        lambda c: c[0] < x,
+        lambda c: (c[0] + 1, bs.cond(c[0] >= x, lambda: bs.sqrt(w - 1.5), lambda: c[1] + w)),
+        (x * 0, w),
+        max_steps=6,
+    )[1],
     "custom_vjp": lambda w, x: bs.cond(x > 0, lambda y: root(w * y), lambda y: w + y, x),
 }
 
