@@ -32,8 +32,9 @@ from brimstone.targets.llvm.code import Code
 from brimstone.targets.llvm.compile import compile_text
 from brimstone.targets.llvm.machines import host
 from brimstone.targets.llvm.naming import name_of
+from brimstone.targets.llvm.preparation import Preparation
 from brimstone.targets.llvm.printer import print_llvm
-from brimstone.targets.llvm.program import Preparation, Program
+from brimstone.targets.llvm.program import Program
 from brimstone.targets.llvm.schedules import chooser
 
 SHAPES = Path(__file__).parent / "shapes.json"

@@ -68,9 +68,12 @@ class Nobody:
 
 @pytest.fixture(autouse=True, scope="session")
 def nothing_is_made_ahead() -> Iterator[None]:
-    """Leave out code for sizes that no test has, which a thread would be at all the time, beside
+    """Leave out code for sizes that no test has: it takes time, and a thread would be at it beside
     tests that count threads or bytes. Tests of that have it made."""
-    with mock.patch("brimstone.targets.llvm.program.ahead", Nobody):
+    with (
+        mock.patch("brimstone.targets.llvm.program.ahead", Nobody),
+        mock.patch("brimstone.targets.llvm.program.near", lambda *_: ()),
+    ):
         yield
 
 

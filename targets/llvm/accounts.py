@@ -22,8 +22,8 @@ from .descent import fused
 from .lower import lower
 from .machines import host as processor
 from .naming import name_of
+from .preparation import past_caches_from
 from .printer import print_llvm
-from .program import past_caches_from
 from .road import compile_step, is_apart
 from .schedules import chooser
 from .writer import Refused as NoInstruction

@@ -20,7 +20,7 @@ from ..notes import NOTES
 from . import interruptible
 
 if TYPE_CHECKING:
-    from .program import Preparation
+    from .preparation import Preparation
 
 Memory = list[Any]
 """What stands for each value of the func: an array, or a number of the host."""

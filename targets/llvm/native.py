@@ -14,7 +14,7 @@ from ...ir.values import AnyValue, Block, Op
 from .flow import Flow
 
 if TYPE_CHECKING:
-    from .program import Preparation
+    from .preparation import Preparation
 
 Trips = Mapping[AnyValue, int]
 """Of the indices of the loops around an op, below what each stays."""

@@ -14,7 +14,7 @@ from ..script import Form
 from .whole import memory_of
 
 if TYPE_CHECKING:
-    from .program import Preparation
+    from .preparation import Preparation
 
 
 class Own(NamedTuple):

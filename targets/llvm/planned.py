@@ -16,7 +16,8 @@ from ...ir.types import Scalar
 from ...ir.values import AnyValue, Block, Op
 from ..account import Held, Memory
 from .native import all_of
-from .program import Preparation, Program
+from .preparation import Preparation
+from .program import Program
 
 
 class Peak(NamedTuple):

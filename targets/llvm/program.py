@@ -8,39 +8,34 @@ Never: what a kernel computes.
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
-from itertools import chain, groupby
-from math import prod
+from contextlib import suppress
+from functools import partial
+from itertools import chain
 from threading import RLock
 from typing import Any, cast
 
-from ...ir import step
 from ...ir.dims import Symbol
-from ...ir.errors import ExecutionError, IRError, Unmet
+from ...ir.errors import ExecutionError, IRError
 from ...ir.func import Func
 from ...ir.types import Shaped
-from ...ir.values import AnyValue, Block, Op
+from ...ir.values import AnyValue, Op
 from ...passes.collector import without_collections
 from ...passes.once import once
-from ...passes.past_caches import has_lines
 from ..account import Memory as Taken
 from ..limits import Limit, check
-from ..script import Arrays, Call, Dealer, Form, Host, Pattern, Plan
+from ..script import Arrays, Call, Dealer, Form, Host, Pattern
 from ..sizes import Numbers
-from ..tape import Tape, plain
+from ..tape import Tape
 from ..target import dealt
-from .actions import PREPARE, Action, Actions, Memory, noted, run
+from .actions import Actions, Memory, run
 from .ahead import ahead
 from .code import Changed, Code, Foreseen
 from .flow import Flows
-from .kernel import Kernel
-from .layouts import Layout, Layouts
-from .machines import host as processor
-from .native import all_of, is_native
-from .own import Own, own_results
-from .segment import Segment
+from .near import near
+from .own import Own
+from .preparation import Preparation
 from .stored import NO_PLACE, Place
-from .whole import is_whole, plan_of, replaced_in
+from .whole import replaced_in
 
 Sizes = Mapping[Symbol, int]
 Pieces = Sequence[Sequence[Arrays]]
@@ -50,22 +45,8 @@ PREPARED_AT_MOST = 64
 """For so many sizes a step is kept ready; then those are let go for which that was made first."""
 PATTERNS_AT_MOST = 8
 """So many are tried for other sizes, the latest first."""
-LARGE = 8 << 20
-"""Kernels with results of so many bytes have versions of their own."""
-LEVELS = 8
-"""And results that would fill so many level-2 caches are not in a cache when they are read: a core
-has a few MiB of the one that all share. Where these have 1 MiB (Zen 5), as much is lost of results
-of 4 MiB as is won of 12; where they have 2 (Intel), a layer norm of 12 MiB takes 1.06 ms past the
-caches and 0.90 through them, and of 16 MiB as long."""
-MAY_BE_LARGE = LARGE >> 7
-"""And results of so many bytes may become as large, of a batch that is so many times another."""
 WORTH_FORESEEING = 4
 """For fewer kernels there need not be a helper, which takes some 100 MiB: they are soon made."""
-
-
-def past_caches_from() -> int:
-    """How many bytes a result has that goes past the caches."""
-    return max(LARGE, LEVELS * processor().level2)
 
 
 class Program:
@@ -182,27 +163,58 @@ class Program:
         return None
 
     def _new(self, sizes: Sequence[int]) -> Ready:
-        """The same, with all there is to find out."""
+        """The same, with all there is to find out; the first time also what there is of sizes near
+        these, whose kernels are compiled along with those that are to run."""
+        others = [] if self._prepared else self._near(sizes)
+        pattern = self._pattern(sizes, others)
+        if pattern is None:
+            prepared = self._prepare(sizes)
+            forms = [prepared.form(value) for value in self.main.results]
+            own = [*prepared.own.values()]
+            return partial(self.play, prepared.block(self.main.body), forms, own)
+        made = pattern.at(sizes)
+        if made is None:
+            raise MemoryError("there is no memory for a program")
+        for each in others:
+            if self._at(each) is None:
+                self._pattern(each)
+        return made
+
+    def _pattern(
+        self, sizes: Sequence[int], others: Sequence[Sequence[int]] = ()
+    ) -> Pattern | None:
+        """The plan for these sizes and those of which the same holds, with the kernels of others,
+        too; None if Python has a part in the step."""
         tape = Tape()
         try:
+            if others:
+                self.code.make([name for each in (sizes, *others) for name in self._launched(each)])
             plan = self._prepare(sizes, tape).plan()
         except Changed:
             self._place.drop()
             raise
         self._place.tell(self.main, self.code)
         if plan is None:
-            prepared = self._prepare(sizes)
-            forms = [prepared.form(value) for value in self.main.results]
-            own = [*prepared.own.values()]
-            return partial(self.play, prepared.block(self.main.body), forms, own)
+            return None
         pattern = self.host.pattern(plan, tape)
         self._patterns = [pattern, *self._patterns[: PATTERNS_AT_MOST - 1]]
-        made = pattern.at(sizes)
-        if made is None:
-            raise MemoryError("there is no memory for a program")
-        return made
+        return pattern
 
-    def _prepare(self, sizes: Sequence[int], tape: Tape | None = None) -> "Preparation":
+    def _launched(self, sizes: Sequence[int]) -> Iterator[str]:
+        """The kernels that these sizes launch."""
+        return self._prepare(sizes).launched()
+
+    def _near(self, sizes: Sequence[int]) -> list[tuple[int, ...]]:
+        """Sizes near these that the step can have, and that launch other kernels."""
+        own = {*self._launched(sizes)}
+        found: list[tuple[int, ...]] = []
+        for each in near(self.main, sizes) if len(own) >= WORTH_FORESEEING else ():
+            with suppress(IRError):
+                check(self.limits, Numbers(dict(zip(self.main.symbols, each, strict=True))))
+                found += [] if own.issuperset(self._launched(each)) else [each]
+        return found
+
+    def _prepare(self, sizes: Sequence[int], tape: Tape | None = None) -> Preparation:
         """What is known of the step where its symbols are these, which a tape may be given."""
         given = sizes if tape is None else [*map(tape.given, sizes)]
         return Preparation(self, dict(zip(self.main.symbols, given, strict=True)), tape)
@@ -223,152 +235,6 @@ class Program:
             yield from self.code.make_ahead(kernel)
         except Changed:
             self._place.drop()
-
-
-class Preparation:
-    """What runs a program's blocks, where its symbols have certain sizes, perhaps on a tape."""
-
-    def __init__(self, program: Program, sizes: Sizes, tape: Tape | None = None) -> None:
-        self.program, self.sizes, self.tape = program, sizes, tape
-        self.host, self.main = program.host, program.main
-        self.kernels: dict[Op, str] = {}
-        self.numbers = Numbers(sizes)
-        self.layouts = Layouts(self.numbers)
-        self.flow = program.flows.at(self.numbers)
-
-    @cached_property
-    def own(self) -> dict[AnyValue, Own]:
-        """The results that are memory of their own, where Python has a part in the step."""
-        return own_results(self)
-
-    def plan(self) -> Plan | None:
-        """What the host does for the whole step, once there is code for the kernels that it
-        launches; None if Python has a part in it."""
-        check(self.program.limits, self.numbers)
-        self.program.code.make(self.launched())
-        return plan_of(self) if is_whole(self) else None
-
-    def pack(self, alive: Sequence[tuple[int, int, int]]) -> tuple[list[int], int]:
-        """Where to put arrays that are alive from one place to another one, and have so many
-        bytes; and how many bytes that takes."""
-        if self.tape is None:
-            return self.host.pack(alive)
-        now = [(begin, end, plain(bytes_)) for begin, end, bytes_ in alive]
-        return self.tape.pack(alive, self.host.pack(now))
-
-    def block(self, block: Block) -> Actions:
-        """What the ops of a block do, in order."""
-        return self._actions(self.flat(block))
-
-    def _actions(self, flat: Sequence[Op]) -> Actions:
-        actions: Actions = []
-        for native, ops in groupby(flat, partial(is_native, self)):
-            listed = [*ops]
-            if native:
-                actions.append((Segment(self, listed), listed[0]))
-            else:
-                actions += [(self._action(op), op) for op in listed]
-        return actions
-
-    def flat(self, block: Block) -> list[Op]:
-        """The ops of the body, or of a region that is done, and what is chosen in the place of each
-        choice; nobody changes them."""
-        return self.flow.ops[block]
-
-    def launched(self) -> Iterator[str]:
-        """The kernels that are launched with these sizes, also in loops and branches."""
-        for op in all_of(self.flow, self.flat(self.main.body)):
-            if isinstance(op, step.Launch):
-                yield self.kernel(op)
-
-    def kernel(self, op: step.Launch) -> str:
-        """The kernel that runs: the one that is named, or its version for large results."""
-        if op not in self.kernels:
-            self.kernels[op] = self._kernel(op)
-        return self.kernels[op]
-
-    def foreseen(self, block: Block) -> Iterator[Foreseen]:
-        """The kernels that other sizes launch: in regions that these do not choose, and versions
-        for results that are large there."""
-        for op in block:
-            if isinstance(op, step.Launch) and op.grid:  # a kernel of tensors has none
-                if self.program.code.get(op.kernel) is None:
-                    yield Foreseen(op.kernel)
-                large = self._large(op, MAY_BE_LARGE)
-                if large:
-                    yield Foreseen(op.kernel, large)
-            for region in op.regions:
-                yield from self.foreseen(region)
-
-    def _kernel(self, op: step.Launch) -> str:
-        large, code = self._large(op, LARGE), self.program.code
-        if not large:
-            return op.kernel
-        past = self._large(op, past_caches_from())
-        made = code.past_caches(op.kernel, past) if past else ""
-        return made or code.through_caches(op.kernel, large) or op.kernel
-
-    def _large(self, op: step.Launch, least: int) -> tuple[int, ...]:
-        """Which arguments of a kernel are written, have so many bytes, and may bypass caches; none
-        if what is written is read."""
-        writes, layouts = op.writes, self.layouts
-        if all([layouts[each.type].bytes < least for each in writes]):
-            return ()
-        first = len(op.reads)
-        found = [place for place, each in enumerate(writes, first) if self._is_large(each, least)]
-        if not found or op.count > 1:
-            return ()
-        apart = {*map(self.root, op.reads)}.isdisjoint(map(self.root, op.writes))
-        return tuple(found) if apart else ()
-
-    def _is_large(self, value: AnyValue, least: int) -> bool:
-        """Whether an array has so many bytes, in memory of its own, and all its rows begin at lines
-        of the caches."""
-        shape, bytes_, _ = self.layout(value)
-        if bytes_ < least or not has_lines(shape, value.dtype):
-            return False
-        return isinstance(self.root(value).owner, step.Allocate)
-
-    def place(self, value: AnyValue) -> int:
-        """Where the value is kept."""
-        return self.program.places[value]
-
-    def root(self, value: AnyValue) -> AnyValue:
-        """The array that this one is, with another shape."""
-        op = value.op
-        while isinstance(op, step.View) and self._is_shape(op):
-            value, op = op.array, op.array.op
-        return value
-
-    def layout(self, value: Any) -> Layout:
-        """How an array lies in memory."""
-        return self.layouts[value.type]
-
-    def form(self, value: Any) -> Form:
-        """The form of an array."""
-        return Form(self.shape(value), value.dtype.storage)
-
-    def shape(self, value: Any) -> tuple[int, ...]:
-        """What the shape of an array is."""
-        return self.layout(value).shape
-
-    def elements(self, value: AnyValue) -> int:
-        """How many an array has; a size of the host is one."""
-        return prod(self.shape(value)) if isinstance(value.type, Shaped) else 1
-
-    def code(self, op: step.Launch) -> Kernel | None:
-        """The code that is launched, if there is any."""
-        return self.program.code.get(self.kernel(op))
-
-    def _action(self, op: Op) -> Action:
-        prepare = PREPARE.get(op.__class__)
-        if prepare is None:
-            raise Unmet(f"the CPU has no {op.name}")
-        return partial(noted, prepare(self, op), op)
-
-    def _is_shape(self, op: step.View) -> bool:
-        """Whether it shows the same memory, from its begin on."""
-        return op.part.dtype is op.array.dtype and self.numbers[op.offset] == 0
 
 
 def bind(func: Func, shapes: Iterable[Sequence[int]], given: Mapping[str, int]) -> Sizes:

@@ -21,7 +21,7 @@ from .outline import ARENA, outline_of
 from .writing import Writing
 
 if TYPE_CHECKING:
-    from .program import Preparation
+    from .preparation import Preparation
 
 FROM_BUFFER: Any = FFI.from_buffer
 BYTES = np.dtype(np.uint8)

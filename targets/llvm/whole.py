@@ -24,7 +24,7 @@ from .rounds import LARGEST
 from .writing import MOST, Writing
 
 if TYPE_CHECKING:
-    from .program import Preparation
+    from .preparation import Preparation
 
 
 class Whole:

@@ -28,7 +28,7 @@ from .sharing import cut, is_shared
 from .together import Launched, Range, Together, are_apart
 
 if TYPE_CHECKING:
-    from .program import Preparation
+    from .preparation import Preparation
 
 MOST = 1 << 62
 """No address space holds so many bytes; and sizes and strides of less fit into slots."""

@@ -15,7 +15,8 @@ from brimstone.ir.func import Module
 from brimstone.runtime.host import Host, shared_host
 from brimstone.runtime.steps import generalised, prepare
 from brimstone.targets.llvm.code import Code
-from brimstone.targets.llvm.program import Preparation, Program
+from brimstone.targets.llvm.preparation import Preparation
+from brimstone.targets.llvm.program import Program
 from brimstone.targets.llvm.road import compile_step
 from brimstone.targets.tape import Tape
 from kit.texts import read

@@ -17,7 +17,7 @@ from brimstone.ir.interpreter import interpret
 from brimstone.passes.oracle import difference
 from brimstone.runtime.host import shared_host
 from brimstone.targets.llvm import ahead as module
-from brimstone.targets.llvm import build, code, program, road, workers
+from brimstone.targets.llvm import build, code, preparation, program, road, workers
 from brimstone.targets.llvm.ahead import Ahead
 from brimstone.targets.llvm.compile import CompileError
 from brimstone.targets.llvm.program import Program
@@ -136,7 +136,7 @@ def test_what_runs_once_has_not(compiler: Compiler) -> None:
 def test_a_few_kernels_are_not_worth_it(
     compiler: Compiler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(program, "MAY_BE_LARGE", 1 << 10)
+    monkeypatch.setattr(preparation, "MAY_BE_LARGE", 1 << 10)
     func = kernel(lambda x: x + x, "n f32")
     made = step(func)
     for _ in range(2):
@@ -185,9 +185,9 @@ def test_what_is_not_made_ahead_is_made_when_it_is_launched(
 
 def test_results_that_may_become_large(compiler: Compiler, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(program, "WORTH_FORESEEING", 1)
-    monkeypatch.setattr(program, "MAY_BE_LARGE", 1 << 10)
-    monkeypatch.setattr(program, "LARGE", 1 << 13)
-    monkeypatch.setattr(program, "past_caches_from", lambda: 1 << 13)
+    monkeypatch.setattr(preparation, "MAY_BE_LARGE", 1 << 10)
+    monkeypatch.setattr(preparation, "LARGE", 1 << 13)
+    monkeypatch.setattr(preparation, "past_caches_from", lambda: 1 << 13)
     func = kernel(lambda x: x + x, "n f32")
     small, large = step(func), step(func)
     for sizes in [{"n": 200}, {"n": 200}, {"n": 300}]:

@@ -10,7 +10,8 @@ from brimstone.ir.errors import ExecutionError
 from brimstone.ir.interpreter import interpret
 from brimstone.runtime.host import shared_host
 from brimstone.targets.llvm.code import Code
-from brimstone.targets.llvm.program import Preparation, Program
+from brimstone.targets.llvm.preparation import Preparation
+from brimstone.targets.llvm.program import Program
 from brimstone.targets.llvm.whole import is_whole
 from kit.played import played
 from kit.texts import read

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from brimstone.targets.llvm.outline import outline_of
-from brimstone.targets.llvm.program import Preparation
+from brimstone.targets.llvm.preparation import Preparation
 from brimstone.targets.llvm.whole import is_whole, plan_of
 from kit.sized import attention, general, prepared, program
 

@@ -9,7 +9,7 @@ import pytest
 import brimstone as bs
 from brimstone.ir.printer import print_func
 from brimstone.passes.past_caches import past_caches
-from brimstone.targets.llvm import code, program
+from brimstone.targets.llvm import code, preparation
 from brimstone.targets.llvm.cache import Cache
 from brimstone.targets.llvm.code import Code
 from brimstone.targets.llvm.lower import lower
@@ -43,8 +43,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         names.extend([found] if found else [])
         return found
 
-    monkeypatch.setattr(program, "LARGE", FEW)
-    monkeypatch.setattr(program, "past_caches_from", lambda: FEW)
+    monkeypatch.setattr(preparation, "LARGE", FEW)
+    monkeypatch.setattr(preparation, "past_caches_from", lambda: FEW)
     monkeypatch.setattr(Code, "past_caches", noted)
     monkeypatch.setattr("brimstone.runtime.steps._STEPS", {})
     monkeypatch.setattr("brimstone.targets.llvm.road.default_cache", lambda: Cache(None))
@@ -106,8 +106,8 @@ def test_what_caches_may_hold_is_written_through_them(
         made.extend([print_func(each()) for each in funcs.values()])
         return build(funcs)
 
-    monkeypatch.setattr(program, "LARGE", FEW)
-    monkeypatch.setattr(program, "past_caches_from", lambda: 4 * FEW)
+    monkeypatch.setattr(preparation, "LARGE", FEW)
+    monkeypatch.setattr(preparation, "past_caches_from", lambda: 4 * FEW)
     monkeypatch.setattr(code, "build", noted)
     x = RNG.standard_normal((rows, 64)).astype(np.float32)
     with bs.device("cpu"):

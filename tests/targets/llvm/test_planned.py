@@ -9,7 +9,7 @@ from brimstone.ir.func import Module
 from brimstone.runtime.host import shared_host
 from brimstone.runtime.steps import prepare
 from brimstone.targets.llvm.planned import memory_of
-from brimstone.targets.llvm.program import Preparation
+from brimstone.targets.llvm.preparation import Preparation
 from brimstone.targets.llvm.road import compile_step
 from brimstone.targets.llvm.whole import plan_of
 

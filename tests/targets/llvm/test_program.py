@@ -12,7 +12,8 @@ from brimstone.ir.step import View
 from brimstone.runtime.host import shared_host
 from brimstone.targets.llvm.code import Code
 from brimstone.targets.llvm.outline import Outline
-from brimstone.targets.llvm.program import PREPARED_AT_MOST, Preparation, Program
+from brimstone.targets.llvm.preparation import Preparation
+from brimstone.targets.llvm.program import PREPARED_AT_MOST, Program
 from brimstone.targets.llvm.whole import is_whole
 from kit.played import played
 from kit.texts import read

@@ -8,7 +8,8 @@ import pytest
 from brimstone.ir.interpreter import interpret
 from brimstone.runtime.host import shared_host
 from brimstone.targets.llvm.code import Code
-from brimstone.targets.llvm.program import Preparation, Program
+from brimstone.targets.llvm.preparation import Preparation
+from brimstone.targets.llvm.program import Program
 from brimstone.targets.llvm.whole import is_whole, plan_of
 from brimstone.targets.script import Kind
 from kit.played import played

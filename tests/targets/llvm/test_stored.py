@@ -23,13 +23,14 @@ from brimstone.passes.copying import copy_func
 from brimstone.passes.oracle import difference
 from brimstone.runtime.host import shared_host
 from brimstone.runtime.records import plan_words
-from brimstone.targets.llvm import build, code, descent, program, road
+from brimstone.targets.llvm import build, code, descent, preparation, road
 from brimstone.targets.llvm.cache import STEP, Cache
 from brimstone.targets.llvm.code import Changed, Foreseen
 from brimstone.targets.llvm.descent import descend
 from brimstone.targets.llvm.heads import Head
 from brimstone.targets.llvm.machines import MODELS, host
-from brimstone.targets.llvm.program import Preparation, Program
+from brimstone.targets.llvm.preparation import Preparation
+from brimstone.targets.llvm.program import Program
 from brimstone.targets.llvm.schedules import chooser
 from brimstone.targets.llvm.whole import plan_of
 from kit.agreeing import program as random_program
@@ -163,8 +164,8 @@ def test_code_that_is_gone_is_compiled_again(disk: Cache, lowerings: list[Module
 def test_versions_for_large_results_are_told_of(
     disk: Cache, lowerings: list[Module], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(program, "LARGE", 4 << 10)
-    monkeypatch.setattr(program, "past_caches_from", lambda: 8 << 10)
+    monkeypatch.setattr(preparation, "LARGE", 4 << 10)
+    monkeypatch.setattr(preparation, "past_caches_from", lambda: 8 << 10)
     func = kernel(lambda x: x + x, "n f32")
     for _ in range(2):
         made = step(func)

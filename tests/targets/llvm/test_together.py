@@ -13,7 +13,8 @@ from brimstone.runtime.steps import prepare
 from brimstone.targets.llvm import sharing
 from brimstone.targets.llvm.heads import Head
 from brimstone.targets.llvm.kernel import Kernel
-from brimstone.targets.llvm.program import Preparation, Program, bind
+from brimstone.targets.llvm.preparation import Preparation
+from brimstone.targets.llvm.program import Program, bind
 from brimstone.targets.llvm.road import compile_step
 from brimstone.targets.llvm.sharing import LEAST, WORTH
 from brimstone.targets.llvm.together import Launched, Range, Together, are_apart
