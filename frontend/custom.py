@@ -13,6 +13,7 @@ from typing import Any
 
 from ..ir import dtypes as ir
 from ..ir import tensor as ops
+from .elsewhere import OF_CUSTOM_VJP, tell
 from .errors import ArgumentError, ShapeError, expect_functions, fail
 from .function import StandIn, Traced, stand_in, trace
 from .functions.common import as_node, filled
@@ -114,6 +115,9 @@ class custom_vjp:
             return [wrap(node) for node in _cotangents(made, args, nodes)]
 
         return trace("custom_vjp", run, [StandIn(type_) for type_ in (*kept, *inexact)])
+
+
+tell(custom_vjp, OF_CUSTOM_VJP)
 
 
 def _cotangents(made: Any, args: tuple[Any, ...], nodes: list[Node]) -> list[Node]:

@@ -42,6 +42,7 @@ _MADE: Mapping[str, str] = {
     "inner": "`bs.vecdot`, or `bs.tensordot`",
     "interp": "`bs.searchsorted` and `bs.lerp`",
     "ix_": "`x[i[:, None], j]`",
+    "lax": "`bs` itself: `bs.scan`, `bs.cond`, `bs.while_loop`",
     "masked_fill": "`bs.where(mask, value, x)`",
     "nan_to_num": "`bs.where(bs.isnan(x), 0, x)`",
     "nanmean": "`bs.where(bs.isnan(x), 0, x)` and the mean of what is left",
@@ -126,6 +127,7 @@ OF_TENSORS: Mapping[str, str] = {
     "unbind": "`x.unstack()`",
     "view_as": "`x.reshape(y.shape)`",
 }
+OF_CUSTOM_VJP: Mapping[str, str] = {"defvjp": "`f.define(forward, backward)`"}
 OF_MODULES: Mapping[str, str] = {
     "cuda": "`model.to(device)`",
     "eval": "nothing: outside of `with nn.training():` models are not trained",
@@ -165,13 +167,17 @@ def _own_names(asked: Any) -> list[str]:
 
 def refuse_name(owner: str, name: str, asked: Any) -> NoReturn:
     """Say that there is no such name, and what there is."""
-    called = CALLED.get(name)
-    instead = f"`bs.{called}`" if called else _ELSEWHERE[owner].get(name) or _like(name, asked)
+    called = f"`bs.{CALLED[name]}`" if name in CALLED else None
+    instead = called or _ELSEWHERE.get(owner, {}).get(name) or _like(name, owner, asked)
     hint = f"; here it is {instead}" if instead else ""
     raise AttributeError(f"module {owner!r} has no attribute {name!r}{hint}", name=name, obj=asked)
 
 
-def _like(name: str, asked: Any) -> str | None:
-    """A name that differs in capitals alone."""
+def _like(name: str, owner: str, asked: Any) -> str | None:
+    """A name of a module that differs in capitals alone, or not at all."""
     found = [each for each in dir(asked) if each.lower() == name.lower()]
-    return f"`{found[0]}`" if found else None
+    if not found:
+        return None
+    above = owner.removesuffix(".functions")
+    where = above.replace("brimstone.nn", "nn").replace("brimstone", "bs")
+    return f"`{where}.{name if name in found else found[0]}`"

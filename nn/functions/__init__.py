@@ -1,5 +1,9 @@
 """Functions of models: what layers do, for those who keep no parameters or keep their own."""
 
+import sys
+from typing import NoReturn
+
+from ...frontend.elsewhere import refuse_name
 from .deformed import deform_conv2d
 from .distance import cosine_similarity, pairwise_distance
 from .dropout import alpha_dropout, dropout, feature_dropout
@@ -18,3 +22,8 @@ from .normalisation import (
 from .pixels import pixel_shuffle, pixel_unshuffle
 from .pooling import adaptive_max_pool, max_pool, mean_pool
 from .windows import fold, unfold
+
+
+def __getattr__(name: str) -> NoReturn:
+    """Say what stands one level above, such as losses and activations."""
+    refuse_name(__name__, name, sys.modules[__name__.rpartition(".")[0]])

@@ -10,7 +10,12 @@ import brimstone as bs
 from brimstone import nn, train
 from brimstone.frontend import elsewhere
 
-OF_CLASSES = [elsewhere.OF_TENSORS, elsewhere.OF_MODULES, elsewhere.OF_OPTIMISERS]
+OF_CLASSES = [
+    elsewhere.OF_TENSORS,
+    elsewhere.OF_MODULES,
+    elsewhere.OF_OPTIMISERS,
+    elsewhere.OF_CUSTOM_VJP,
+]
 TABLES = [*elsewhere._ELSEWHERE.values(), *OF_CLASSES]
 TEXTS = [text for table in TABLES for text in table.values()]
 
@@ -39,8 +44,11 @@ def test_what_is_named_is_there(text: str) -> None:
     [
         (lambda: bs.linalg.lstsq, "module 'brimstone.linalg' has .*; here it is `bs.linalg.pinv"),
         (lambda: bs.random.PRNGKey, r"here it is `bs\.random\.key\(seed\)`"),
-        (lambda: cast(Any, nn).Conv2D, "module 'brimstone.nn' has .*; here it is `Conv2d`$"),
+        (lambda: cast(Any, nn).Conv2D, "module 'brimstone.nn' has .*; here it is `nn.Conv2d`$"),
         (lambda: cast(Any, nn).Dense, "here it is `nn.Linear`"),
+        (lambda: cast(Any, nn.functions).cross_entropy, "here it is `nn.cross_entropy`$"),
+        (lambda: cast(Any, nn.functions).relu, "here it is `nn.ReLU`$"),
+        (lambda: cast(Any, bs.linalg).Det, "here it is `bs.linalg.det`$"),
         (lambda: bs.no_such_thing, "^module 'brimstone' has no attribute 'no_such_thing'$"),
     ],
 )
@@ -50,7 +58,8 @@ def test_others_say_so_too(ask: Any, told: str) -> None:
     assert caught.value.name and caught.value.obj is not None  # from which Python knows others
 
 
-THINGS = {"Tensor": bs.ones(3), "Linear": nn.Linear(2, 2), "Adam": train.Adam()}
+THINGS = {"Tensor": bs.ones(3), "Linear": nn.Linear(2, 2), "Adam": train.Adam(),
+          "custom_vjp": bs.custom_vjp(abs)}  # fmt: skip
 CASES = [(thing, name) for thing, table in zip(THINGS, OF_CLASSES, strict=True) for name in table]
 
 
