@@ -8,11 +8,13 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from . import forking
 from .names import EXPORTS
 
 PACKAGES = ("data", "interop", "ir", "nn", "passes", "runtime", "targets", "train")
 MODULES = ("fft", "linalg", "random", "tiles")
 __all__: list[str] = []
+forking.watch()  # before anything that a fork has to wait for
 
 if TYPE_CHECKING:  # the lazy names, for tools that read the source
     from .. import ir, passes, runtime, targets

@@ -5,7 +5,6 @@ dtype, shape and *bits*: -0.0 is not 0.0, nor a NaN one with other bits. Never: 
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from math import isnan
 from struct import Struct
 from typing import Any
@@ -16,6 +15,7 @@ from .dtypes import BITS, DType, Kind, f16, f32, f64
 from .errors import Unmet
 from .shared.cache import Cache
 from .shared.interned import Interned
+from .shared.properties import cached_property
 from .shared.rounding import odd_float, rounded
 
 PythonNumber = bool | int | float | complex

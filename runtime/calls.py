@@ -12,6 +12,7 @@ from itertools import accumulate, compress
 from threading import Lock
 from typing import Any
 
+from ..passes.forks import held_across_forks
 from ..targets.script import Form, NoMemory
 from .arrays import Arrays, bytes_of, forbid_writing
 from .held import Dealer
@@ -30,7 +31,7 @@ class _Needs:
 
 _ENDING: dict[_Needs, Any] = {}
 """Programs that nobody can call any more, by what they need."""
-_TURN = Lock()
+_TURN = held_across_forks(Lock())
 """Of who ends them."""
 
 

@@ -126,6 +126,16 @@ def test_imports_are_relative_inside_the_package_only() -> None:
     )
 
 
+def test_properties_have_no_lock() -> None:
+    """That of Python 3.11 stays locked in the child of a process that forks beside a thread."""
+    report(
+        f"{path}:{node.lineno} take cached_property from ir/shared/properties.py"
+        for path, node in imports()
+        if isinstance(node, ast.ImportFrom) and node.module == "functools" and in_package(path)
+        if any(alias.name == "cached_property" for alias in node.names)
+    )
+
+
 def test_no_package_file_under_tests() -> None:
     report(
         f"{path}: with it, tests would be imported as a package"

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from ..frontend.explanation import Explanation
 from ..frontend.functions.keys import fold_in
 from ..frontend.jit import jit
 from ..frontend.nonfinite import nonfinite_origin
+from ..ir.shared.properties import cached_property
 from ..runtime.device import Device
 from ..targets import Memory
 from .budget import Budget, Steps, compiled

@@ -6,7 +6,6 @@ Never: what is shown of them.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 
 from ... import asarray, device, random, tree_leaves, tree_map
 from ...data import Example, InMemory, Loader
+from ...ir.shared.properties import cached_property
 from ...train import Adam, Learner, Listener, Run, State
 from ...train.schedules import OneCycle
 from .digits import Array, Network, accuracy, loss, moved, with_margin

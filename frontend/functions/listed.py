@@ -8,13 +8,13 @@ Never: a place that nobody names, as those beside a slice.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from math import prod as product
 
 from ...ir import dtypes as ir
 from ...ir import tensor as ops
 from ...ir.attributes import Shape
 from ...ir.dims import Size
+from ...ir.shared.properties import cached_property
 from ..node import Node, record
 from .common import broadcast_all, number_like, size_node
 from .manipulation import permuted, reshaped

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import MISSING, Field, dataclass, fields
-from functools import cached_property
 from typing import Any, get_type_hints
 
+from ...ir.shared.properties import cached_property
 from .misfit import Misfit, Problem, gathered, misfit, nearest, refuse
 from .scalars import Kind
 

@@ -7,10 +7,10 @@ Never: a change to the func that came in, unless it is given away, or to a bit o
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from ...ir.func import Func, Module
 from ...ir.rewriter import Journal, apply
+from ...ir.shared.properties import cached_property
 from ..copying import copy_func
 from .again import open_again
 from .choose import choose

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, ParamSpec
 from ...ir.attributes import Shape
 from ...ir.func import Func
 from ...ir.values import AnyValue
+from ..forks import held_across_forks
 from ..once import once
 
 Given = ParamSpec("Given")
@@ -58,7 +59,7 @@ class LateFunc(Func):
         head.body.parent = self
         self._begun: Begun | None = begun
         self._again: Callable[[], Begun] | None = again
-        self._lock = RLock()
+        self._lock = held_across_forks(RLock())
 
     @property
     def arguments(self) -> tuple[AnyValue, ...]:

@@ -6,7 +6,7 @@ Never: code of a kernel that nobody asked for.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from itertools import groupby
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ...ir import step
 from ...ir.dims import Symbol
 from ...ir.errors import Unmet
+from ...ir.shared.properties import cached_property
 from ...ir.types import Shaped
 from ...ir.values import AnyValue, Block, Op
 from ...passes.past_caches import has_lines

@@ -20,6 +20,7 @@ from ...ir.func import Func
 from ...ir.types import Shaped
 from ...ir.values import AnyValue, Op
 from ...passes.collector import without_collections
+from ...passes.forks import held_across_forks
 from ...passes.once import once
 from ..account import Memory as Taken
 from ..limits import Limit, check
@@ -74,7 +75,7 @@ class Program:
         self._patterns: list[Pattern] = []
         self._latest: tuple[Mapping[str, int] | None, Any] = None, None
         self._foreseen = False
-        self._lock = RLock()
+        self._lock = held_across_forks(RLock())
 
     def __call__(
         self, pieces: Pieces, sizes: Mapping[str, int], counts: tuple[int, ...] | None = None

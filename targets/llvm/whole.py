@@ -6,12 +6,12 @@ Never: a step of which something is left to Python.
 """
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING
 
 from ...ir import step
 from ...ir.func import Func
+from ...ir.shared.properties import cached_property
 from ...ir.types import Scalar
 from ...ir.values import AnyValue, Op
 from ...passes.touched import touched

@@ -14,12 +14,13 @@ Never: a decision about a size that is not known yet; the step takes it, where i
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 
 from ....ir import tensor
 from ....ir.dims import Size, ceil_div, maximum, minimum
 from ....ir.dtypes import COMPLEXES
 from ....ir.func import Func
+from ....ir.shared.properties import cached_property
 from ...witness import witness
 from ..late import Made
 from ..opening import Heading
