@@ -177,8 +177,8 @@ class Program:
         if made is None:
             raise MemoryError("there is no memory for a program")
         for each in others:
-            if self._at(each) is None:
-                self._pattern(each)
+            with suppress(IRError, MemoryError):  # nobody has asked for it yet
+                _ = self._at(each) or self._pattern(each)
         return made
 
     def _pattern(
@@ -206,8 +206,9 @@ class Program:
         return self._prepare(sizes).launched()
 
     def _near(self, sizes: Sequence[int]) -> list[tuple[int, ...]]:
-        """Sizes near these that the step can have, and that launch other kernels."""
-        own = {*self._launched(sizes)}
+        """Sizes near these that the step can have, and that launch other kernels; none of a step
+        that was read from disk, and might have to be lowered again for them."""
+        own = {*self._launched(sizes)} if self.code.is_news else set[str]()
         found: list[tuple[int, ...]] = []
         for each in near(self.main, sizes) if len(own) >= WORTH_FORESEEING else ():
             with suppress(IRError):

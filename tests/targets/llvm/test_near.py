@@ -1,5 +1,6 @@
 """Sizes near those that a step is first run at: its kernels are there when they come."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,8 @@ import pytest
 import brimstone as bs
 from brimstone.ir.func import Func
 from brimstone.ir.parser import parse
-from brimstone.targets.llvm import code, program
+from brimstone.targets.llvm import build, code, program, road
+from brimstone.targets.llvm.cache import Cache
 from brimstone.targets.llvm.near import near
 from brimstone.targets.llvm.program import Program
 
@@ -118,6 +120,29 @@ def test_other_batches_compile_nothing(news: list[Any]) -> None:
         assert_right(step, 6)
     assert code.kernels_known() > known
     assert [given[0] for given in news] == [100, 6]
+
+
+def test_a_step_that_lay_on_disk_is_not_lowered_for_them(
+    news: list[Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What the first process made for them is there all the same, once they come."""
+    asked: list[int] = []
+
+    def lowered(*given: Any, **named: Any) -> Any:
+        asked.append(1)
+        return make(*given, **named)
+
+    make = road.lowered
+    monkeypatch.setattr(road, "default_cache", lambda: Cache(tmp_path))
+    monkeypatch.setattr(build, "default_cache", lambda: Cache(tmp_path))
+    monkeypatch.setattr(road, "lowered", lowered)
+    with bs.device("cpu"):
+        for rows, more in ((100, 1), (200, 0), (51, 0)):
+            asked.clear()
+            code._KNOWN.clear()
+            monkeypatch.setattr("brimstone.runtime.steps._STEPS", {})
+            assert_right(bs.jit(lambda x, w, v: bs.maximum(x @ w, 0) @ v), rows)
+            assert len(asked) == more
 
 
 def test_a_batch_that_the_step_cannot_have_is_left_out(news: list[Any]) -> None:
