@@ -33,13 +33,18 @@ class Made(NamedTuple):
 
 def alive() -> list[str]:
     """The tensors that hold memory: those of one shape from one line together, largest first."""
-    objects = gc.get_objects()
+    from .jit import Jitted  # which stands on this module
+
+    # Those of these classes alone: a tuple that another thread is about to make must not be seen.
+    objects = gc.get_referrers(Node, Bundle, Jitted)
     counts = Counter(_held(objects))
     if not counts:
         return ["alive: no tensors"]
     bytes_ = {made: bytes_of(made.type) * count for made, count in counts.items()}
     largest = sorted(counts, key=bytes_.__getitem__, reverse=True)
-    names = _names(objects)
+    # A compiled function is known by where it begins: the line of what it returns.
+    compiled = [each for each in objects if type(each) is Jitted]
+    names = {each.location: getattr(each, "__qualname__", "") for each in compiled}
     lines = [f"alive: {_tensors(counts.total())}, {amount(sum(bytes_.values()))}"]
     for made in largest[:MOST_LINES]:
         several = f"{counts[made]} × " if counts[made] > 1 else ""
@@ -100,14 +105,6 @@ def _memories(each: Any) -> Iterator[tuple[Any, Made]]:
         return
     for memory, type_ in zip(device.target.memories(buffers), types, strict=True):
         yield (device, memory), Made(type_, each.location)
-
-
-def _names(objects: list[Any]) -> dict[Location, str]:
-    """The names of compiled functions, by where they begin: the line of what they return."""
-    from .jit import Jitted  # which stands on this module
-
-    compiled = [each for each in objects if type(each) is Jitted]
-    return {each.location: getattr(each, "__qualname__", "") for each in compiled}
 
 
 def _origin(location: Location, names: dict[Location, str]) -> str:

@@ -128,8 +128,12 @@ class Exporter:
 @pytest.mark.parametrize("shape", [(), (3, 2), (0, 2)])
 def test_bfloat16_goes_both_ways(shape: tuple[int, ...]) -> None:
     tensor = bs.asarray(np.ones(shape), dtype="bfloat16") * 1.5
-    with pytest.raises((BufferError, RuntimeError)):
-        np.from_dlpack(tensor)  # there it is no number of numpy's
+    try:
+        found = np.from_dlpack(tensor)
+    except (BufferError, RuntimeError):  # numpy knows it from ml_dtypes, if both are new
+        pass
+    else:
+        assert (found.dtype, found.tolist()) == (tensor.numpy().dtype, tensor.tolist())
     for made in (bs.from_dlpack(Exporter(tensor)), bs.asarray(Exporter(tensor))):
         assert (made.dtype, made.tolist()) == (tensor.dtype, tensor.tolist())
     shared = bs.from_dlpack(Exporter(tensor))

@@ -4,6 +4,9 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -11,6 +14,7 @@ import pytest
 
 import brimstone as bs
 from brimstone.frontend import shortage
+from brimstone.frontend.alive import alive
 from brimstone.runtime.device import Device, device_named
 
 HUGE = 1 << 44
@@ -144,6 +148,24 @@ def test_without_memory_for_words_there_are_few(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(shortage, "alive", no_memory)
     error = shortage.step_out_of_memory(MemoryError(), no_memory, None)
     assert str(error).startswith("run: there is not enough memory\n  at: ")
+
+
+def test_who_is_told_does_not_see_what_other_threads_are_about_to_make() -> None:
+    """A tuple that grows belongs to nobody else: Python raises a SystemError otherwise."""
+    done, made = Event(), list[int]()
+
+    def make() -> None:
+        while not done.is_set():
+            made.append(len(tuple(str(each) for each in range(200))))
+
+    with ThreadPoolExecutor(2) as threads:
+        working = [threads.submit(make) for _ in range(2)]
+        end = monotonic() + 1
+        while monotonic() < end:
+            assert alive()
+        done.set()
+        assert [each.result() for each in working] == [None, None]
+    assert set(made) == {200}
 
 
 def line() -> int:
