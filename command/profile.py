@@ -42,6 +42,8 @@ def profile(
 
 def _check(script: Path, output: Path) -> None:
     """Refuse what is no Python, or cannot be written, before anything runs."""
+    from ..frontend.profile import writable
+
     try:
         compile(script.read_bytes(), str(script), "exec")
     except (SyntaxError, ValueError) as problem:
@@ -49,8 +51,7 @@ def _check(script: Path, output: Path) -> None:
         raise typer.Exit(1) from None
     if output.exists() and output.samefile(script):
         raise typer.BadParameter(f"{output} is the script itself", param_hint="--output")
-    with output.open("ab"):  # else an error says why
-        pass
+    writable(output)
 
 
 def _show(problem: Exception, script: str) -> None:

@@ -49,7 +49,7 @@ class Profile:
         self._file: Path | None = None
 
     def __enter__(self) -> Profile:
-        self._file = None if self.path is None else _writable(self.path)
+        self._file = None if self.path is None else writable(self.path)
         self._recording.__enter__()
         return self
 
@@ -113,8 +113,8 @@ class Profile:
         return "\n".join(lines)
 
 
-def _writable(path: Any) -> Path:
-    """Where a file is to be written, wherever the process stands by then."""
+def writable(path: Any) -> Path:
+    """Where a file is to be written, wherever the process stands then; else an error says why."""
     if not isinstance(path, str | bytes | PathLike):
         fail(ArgumentError, "profile", "expected the path of a file", path)
     file = Path(fsdecode(path)).absolute()

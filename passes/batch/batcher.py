@@ -156,29 +156,24 @@ class Batcher:
             return tuple([self.values[result] for result in op.results])
         if not isinstance(op, TensorOp):
             raise Unmet("has no batching rule")
+        if self.mask is not None:
+            return self._in_active_lanes(op, builder, self.mask)
+        operands = tuple([self.values[value] for value in op.operands])
+        return op.batching(builder, operands, tuple(self.differ(op.operands)), self.size)
+
+    def _in_active_lanes(self, op: TensorOp, builder: Builder, mask: Mask) -> Values:
+        """An op that lanes which are not to run it do not notice: no error, and no derivative."""
         operands = tuple([self.values[value] for value in op.operands])
         batched = tuple(self.differ(op.operands))
-        if self.mask is None:
-            return op.batching(builder, operands, batched, self.size)
-        return self._in_active_lanes(op, builder, operands, batched, self.mask)
-
-    def _in_active_lanes(
-        self,
-        op: TensorOp,
-        builder: Builder,
-        operands: Values,
-        batched: tuple[bool, ...],
-        mask: Mask,
-    ) -> Values:
-        """An op that lanes which are not to run it do not notice: no error, and no derivative."""
-        shared = [not own and moves(made) for own, made in zip(batched, operands, strict=True)]
+        pairs = [*zip(operands, batched, strict=True)]
+        shared = [not own and moves(x) for x, own in pairs]
         if not any(shared):
             return self._without_errors(op, builder, operands, batched, mask)
         if not isinstance(op, PRODUCTS):
             batched = tuple([own or each for own, each in zip(batched, shared, strict=True)])
             operands = self.given(op.operands, batched, builder)
             return self._without_errors(op, builder, operands, batched, mask)
-        active, pairs = mask.active(builder), zip(operands, batched, strict=True)
+        active = mask.active(builder)
         operands = tuple([factor(builder, active, x) if own else x for x, own in pairs])
         made = self._without_errors(op, builder, operands, batched, mask)
         return tuple([apart(builder, active, each) for each in made])

@@ -25,7 +25,6 @@ from ...passes.once import once
 from ..account import Memory as Taken
 from ..limits import Limit, check
 from ..script import Arrays, Call, Dealer, Form, Host, Pattern
-from ..sizes import Numbers
 from ..tape import Tape
 from ..target import dealt
 from .actions import Actions, Memory, run
@@ -167,7 +166,7 @@ class Program:
         """The same, with all there is to find out; the first time also what there is of sizes near
         these, whose kernels are compiled along with those that are to run."""
         others = [] if self._prepared else self._near(sizes)
-        pattern = self._pattern(sizes, others)
+        pattern = self._pattern(sizes)
         if pattern is None:
             prepared = self._prepare(sizes)
             forms = [prepared.form(value) for value in self.main.results]
@@ -181,15 +180,11 @@ class Program:
                 _ = self._at(each) or self._pattern(each)
         return made
 
-    def _pattern(
-        self, sizes: Sequence[int], others: Sequence[Sequence[int]] = ()
-    ) -> Pattern | None:
-        """The plan for these sizes and those of which the same holds, with the kernels of others,
-        too; None if Python has a part in the step."""
+    def _pattern(self, sizes: Sequence[int]) -> Pattern | None:
+        """The plan for these sizes and those of which the same holds; None if Python has a part in
+        the step."""
         tape = Tape()
         try:
-            if others:
-                self.code.make([name for each in (sizes, *others) for name in self._launched(each)])
             plan = self._prepare(sizes, tape).plan()
         except Changed:
             self._place.drop()
@@ -201,19 +196,26 @@ class Program:
         self._patterns = [pattern, *self._patterns[: PATTERNS_AT_MOST - 1]]
         return pattern
 
-    def _launched(self, sizes: Sequence[int]) -> Iterator[str]:
-        """The kernels that these sizes launch."""
-        return self._prepare(sizes).launched()
-
     def _near(self, sizes: Sequence[int]) -> list[tuple[int, ...]]:
-        """Sizes near these that the step can have, and that launch other kernels; none of a step
-        that was read from disk, and might have to be lowered again for them."""
-        own = {*self._launched(sizes)} if self.code.is_news else set[str]()
-        found: list[tuple[int, ...]] = []
-        for each in near(self.main, sizes) if len(own) >= WORTH_FORESEEING else ():
+        """Sizes near these that the step can have, and that launch other kernels: there is code for
+        all of them then. None of a step that was read from disk, and might have to be lowered again
+        for them."""
+        if not self.code.is_news:
+            return []
+        wanted = dict.fromkeys(self._prepare(sizes).launched())
+        if len(wanted) < WORTH_FORESEEING:
+            return []
+        found, own = list[tuple[int, ...]](), {*wanted}
+        for each in near(self.main, sizes):
+            prepared = self._prepare(each)
             with suppress(IRError):
-                check(self.limits, Numbers(dict(zip(self.main.symbols, each, strict=True))))
-                found += [] if own.issuperset(self._launched(each)) else [each]
+                check(self.limits, prepared.numbers)
+                launched = dict.fromkeys(prepared.launched())
+                if not launched.keys() <= own:
+                    found.append(each)
+                    wanted |= launched
+        if found:
+            self.code.make(wanted)
         return found
 
     def _prepare(self, sizes: Sequence[int], tape: Tape | None = None) -> Preparation:

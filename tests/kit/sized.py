@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+import pytest
+
 import brimstone as bs
 from brimstone.ir.func import Module
 from brimstone.runtime.host import Host, shared_host
@@ -78,3 +80,16 @@ def prepared(step: Program, sizes: Sequence[int], tape: Tape | None = None) -> P
     made = step._prepare(sizes, tape)
     step.code.make(made.launched())
     return made
+
+
+def planned(patch: pytest.MonkeyPatch) -> list[Any]:
+    """The sizes for which plans are written from now on, where no step is known yet."""
+    sizes, made = list[Any](), Program._new
+
+    def noted(step: Program, given: Any) -> Any:
+        sizes.append(given)
+        return made(step, given)
+
+    patch.setattr(Program, "_new", noted)
+    patch.setattr("brimstone.runtime.steps._STEPS", {})
+    return sizes

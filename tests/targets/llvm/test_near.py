@@ -12,7 +12,7 @@ from brimstone.ir.parser import parse
 from brimstone.targets.llvm import build, code, program, road
 from brimstone.targets.llvm.cache import Cache
 from brimstone.targets.llvm.near import near
-from brimstone.targets.llvm.program import Program
+from kit.sized import planned
 
 TEXTS = {
     "a model, which keeps its weights": (
@@ -83,17 +83,9 @@ def test_batches_are_doubled_and_halved(name: str) -> None:
 @pytest.fixture
 def news(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The sizes for which there is something to find out; no step is known, nor any code."""
-    sizes, made = list[Any](), Program._new
-
-    def noted(asked: Program, given: Any) -> Any:
-        sizes.append(given)
-        return made(asked, given)
-
-    monkeypatch.setattr(Program, "_new", noted)
     monkeypatch.setattr(program, "near", near)
     monkeypatch.setattr(code, "_KNOWN", {})
-    monkeypatch.setattr("brimstone.runtime.steps._STEPS", {})
-    return sizes
+    return planned(monkeypatch)
 
 
 RNG = np.random.default_rng(0)

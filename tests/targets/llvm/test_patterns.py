@@ -8,10 +8,10 @@ import pytest
 
 import brimstone as bs
 from brimstone.runtime.records import plan_words
-from brimstone.targets.llvm.program import PATTERNS_AT_MOST, Program
+from brimstone.targets.llvm.program import PATTERNS_AT_MOST
 from brimstone.targets.llvm.whole import is_whole, plan_of
 from brimstone.targets.tape import Tape
-from kit.sized import attention, general, prepared, program
+from kit.sized import attention, general, planned, prepared, program
 from kit.tapes import again
 
 STEPS = {
@@ -52,16 +52,7 @@ def test_a_plan_is_that_of_its_sizes_or_none(name: str) -> None:
 
 @pytest.fixture
 def news(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """The sizes for which a plan was written; no step is known."""
-    sizes, made = list[Any](), Program._new
-
-    def noted(program: Program, given: Any) -> Any:
-        sizes.append(given)
-        return made(program, given)
-
-    monkeypatch.setattr(Program, "_new", noted)
-    monkeypatch.setattr("brimstone.runtime.steps._STEPS", {})
-    return sizes
+    return planned(monkeypatch)
 
 
 def numbers(rows: int) -> Any:
